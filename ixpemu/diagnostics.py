@@ -1,0 +1,156 @@
+"""What is wrong, where, and what to do: the one vocabulary for every mistake a user can make.
+
+Every module that reads a user's input (source text, isa files, images, captures, app.toml, arguments) reports through
+`Diagnostic` and raises `UserError`; nothing here prints or exits. Rendering for people is `render`; for machines `as_json`.
+It is not for faults of the program itself: those stay ordinary exceptions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Severity(Enum):
+    """How much a diagnostic matters: an error refuses the input, a warning does not, a note explains another one."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of one line of a file. `line` and `column` count from 1; `length` is in characters, at least 1."""
+
+    file: str
+    line: int
+    column: int = 1
+    length: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class MacroFrame:
+    """One level of macro expansion: the macro's name and where it was called."""
+
+    macro: str
+    call: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a piece of preprocessed text came from: its own span, and the calls that led there, innermost first."""
+
+    span: Span
+    expansions: tuple[MacroFrame, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A second place or a remark that belongs to a diagnostic."""
+
+    message: str
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding. `code` is a stable number listed in `ixpemu.codes`; `help` says what to do about it."""
+
+    code: int
+    message: str
+    severity: Severity = Severity.ERROR
+    origin: Origin | None = None
+    help: str | None = None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The code as people write it, e.g. `IXP3001`."""
+        return f"IXP{self.code:04d}"
+
+
+class UserError(Exception):
+    """A user's mistake, as one or more diagnostics. The command line turns it into a message and an exit code."""
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        super().__init__("\n".join(d.message for d in diagnostics))
+        self.diagnostics: tuple[Diagnostic, ...] = diagnostics
+
+
+class AssemblyError(UserError):
+    """Source that does not assemble; `diagnostics` holds every finding, warnings included."""
+
+
+def user_error(
+    code: int, message: str, *, file: str | None = None, line: int = 1, column: int = 1, help: str | None = None
+) -> UserError:
+    """A `UserError` of one diagnostic, for the common case of one place and one message."""
+    origin = Origin(Span(file, line, column)) if file is not None else None
+    return UserError(Diagnostic(code, message, origin=origin, help=help))
+
+
+@dataclass(slots=True)
+class Sources:
+    """The text lines behind spans, so that a message can show the line it speaks of."""
+
+    lines: dict[str, Sequence[str]] = field(default_factory=dict)
+
+    def line(self, span: Span) -> str | None:
+        """The text of `span`'s line, or None where the file is not known."""
+        known = self.lines.get(span.file)
+        if known is None or not 1 <= span.line <= len(known):
+            return None
+        return known[span.line - 1]
+
+
+def _place(origin: Origin, sources: Sources | None, indent: str) -> list[str]:
+    out = [f"{indent}--> {origin.span}"]
+    text = sources.line(origin.span) if sources is not None else None
+    if text is not None:
+        start = min(max(origin.span.column - 1, 0), len(text))
+        length = max(1, min(origin.span.length, len(text) - start))
+        # A tab in the source stays a tab under it, so that the caret lines up whatever the tab width.
+        lead = "".join("\t" if ch == "\t" else " " for ch in text[:start])
+        out += [f"{indent}    | {text}", f"{indent}    | {lead}{'^' * length}"]
+    for frame in origin.expansions:
+        out.append(f"{indent}    in macro {frame.macro}, called at {frame.call}")
+    return out
+
+
+def render(diagnostic: Diagnostic, sources: Sources | None = None) -> str:
+    """The diagnostic as plain text lines with its source line, a caret, its macro call chain, notes and help."""
+    out = [f"{diagnostic.severity.value} {diagnostic.label}: {diagnostic.message}"]
+    if diagnostic.origin is not None:
+        out += _place(diagnostic.origin, sources, "  ")
+    for note in diagnostic.notes:
+        out.append(f"  note: {note.message}")
+        if note.origin is not None:
+            out += _place(note.origin, sources, "    ")
+    if diagnostic.help is not None:
+        out.append(f"  help: {diagnostic.help}")
+    return "\n".join(out)
+
+
+def as_json(diagnostics: Iterable[Diagnostic]) -> list[dict[str, object]]:
+    """The diagnostics as JSON values, one object each, with `file`, `line`, `column` where they are known."""
+    rows: list[dict[str, object]] = []
+    for d in diagnostics:
+        row: dict[str, object] = {"code": d.label, "severity": d.severity.value, "message": d.message}
+        if d.origin is not None:
+            span = d.origin.span
+            row |= {"file": span.file, "line": span.line, "column": span.column, "length": span.length}
+            if d.origin.expansions:
+                row["macros"] = [{"name": f.macro, "call": str(f.call)} for f in d.origin.expansions]
+        if d.help is not None:
+            row["help"] = d.help
+        if d.notes:
+            row["notes"] = [
+                {"message": n.message} | ({"at": str(n.origin.span)} if n.origin is not None else {}) for n in d.notes
+            ]
+        rows.append(row)
+    return rows
