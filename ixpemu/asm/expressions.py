@@ -1,0 +1,157 @@
+"""Constant expressions as trees, and what they are worth: 32-bit arithmetic with the operators and precedence of C.
+
+A tree is evaluated as soon as everything in it is known. What holds an address that only allocation decides (`&sig`, `&$reg`,
+`label#`) stays a tree; the back end evaluates it with its own `address_of`. Reading the trees from text is `parser`'s work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+MASK = 0xFFFF_FFFF
+
+
+class AddressKind(Enum):
+    """What an address expression names."""
+
+    REGISTER = "register"
+    SIGNAL = "signal"
+    LABEL = "label"
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A number, already reduced to 32 bits and unsigned."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class AddressOf:
+    """`&name` or `label#`: the number that a register, a signal or a label gets.
+
+    `name` is the unique symbol (`$l0001!rsw0`, `l0001!done`) or label (`loop#`) of `program.Program`, not the source's spelling.
+    """
+
+    kind: AddressKind
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """`operator` is one of `- + ~ !`."""
+
+    operator: str
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """`operator` is one of C's binary operators on integers, `&&` and `||` included."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """`condition ? then : otherwise`."""
+
+    condition: Expression
+    then: Expression
+    otherwise: Expression
+
+
+Expression = Literal | AddressOf | Unary | Binary | Conditional
+
+
+class ExpressionError(Exception):
+    """An expression that has no value, e.g. a division by zero. The message is fit to be shown to a user."""
+
+
+def signed(value: int) -> int:
+    """The 32-bit pattern `value` as a two's complement number."""
+    return value - (1 << 32) if value & 0x8000_0000 else value
+
+
+def _divide(left: int, right: int, operator: str) -> int:
+    a, b = signed(left), signed(right)
+    if b == 0:
+        raise ExpressionError(f"division by zero: the right side of `{operator}` is 0")
+    quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+    return quotient if operator == "/" else a - quotient * b
+
+
+def _shift(left: int, right: int, operator: str) -> int:
+    amount = signed(right)
+    if not 0 <= amount <= 31:
+        raise ExpressionError(f"shift by {amount}: a 32-bit value can be shifted by 0 to 31")
+    return left << amount if operator == "<<" else left >> amount
+
+
+# Values are unsigned 32-bit patterns. Comparison and division are signed, as for C's int; `>>` shifts zeros in, because the
+# constants of microcode are bit patterns (a choice of this project: the tool's manual is not public).
+_BINARY: dict[str, Callable[[int, int], int]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: _divide(a, b, "/"),
+    "%": lambda a, b: _divide(a, b, "%"),
+    "<<": lambda a, b: _shift(a, b, "<<"),
+    ">>": lambda a, b: _shift(a, b, ">>"),
+    "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
+    "==": lambda a, b: int(a == b),
+    "!=": lambda a, b: int(a != b),
+    "<": lambda a, b: int(signed(a) < signed(b)),
+    "<=": lambda a, b: int(signed(a) <= signed(b)),
+    ">": lambda a, b: int(signed(a) > signed(b)),
+    ">=": lambda a, b: int(signed(a) >= signed(b)),
+}
+_UNARY: dict[str, Callable[[int], int]] = {"-": lambda a: -a, "+": lambda a: a, "~": lambda a: ~a, "!": lambda a: int(not a)}
+
+
+def evaluate(expression: Expression, address_of: Callable[[AddressOf], int] | None = None) -> int:
+    """The value, 0..0xFFFFFFFF. `address_of` gives the number of an address that occurs; without it an address is an error.
+
+    Raises `ExpressionError` for a division by zero, an impossible shift, or an address nobody knows.
+    """
+    match expression:
+        case Literal(value):
+            return value
+        case AddressOf():
+            if address_of is None:
+                raise ExpressionError(f"the address of `{expression.name}` is not known yet here")
+            return address_of(expression) & MASK
+        case Unary(operator, operand):
+            return _UNARY[operator](evaluate(operand, address_of)) & MASK
+        case Binary("&&", left, right):
+            return int(bool(evaluate(left, address_of)) and bool(evaluate(right, address_of)))
+        case Binary("||", left, right):
+            return int(bool(evaluate(left, address_of)) or bool(evaluate(right, address_of)))
+        case Binary(operator, left, right):
+            return _BINARY[operator](evaluate(left, address_of), evaluate(right, address_of)) & MASK
+        case Conditional(condition, then, otherwise):
+            return evaluate(then if evaluate(condition, address_of) else otherwise, address_of)
+
+
+def addresses(expression: Expression) -> Iterator[AddressOf]:
+    """Every address that occurs in the expression."""
+    match expression:
+        case AddressOf():
+            yield expression
+        case Unary(_, operand):
+            yield from addresses(operand)
+        case Binary(_, left, right):
+            yield from addresses(left)
+            yield from addresses(right)
+        case Conditional(condition, then, otherwise):
+            yield from addresses(condition)
+            yield from addresses(then)
+            yield from addresses(otherwise)
+        case Literal():
+            pass

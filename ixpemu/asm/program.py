@@ -1,0 +1,167 @@
+"""The program as the front end of the assembler hands it over: resolved names, unallocated registers, and facts about data flow.
+
+Everything the text said is here and nothing is decided that allocation decides: a register operand names a `Symbol` and has no
+number, a constant may be a `Deferred` expression over addresses, labels are indexes of instructions. The back end reads this and
+never the source text. No value here knows an encoding.
+
+How names look. A symbol's unique name is prefix, scope, `!`, spelling: `l0000!count`, `@l0000!total`, `$l0001!rsw0`,
+`$$l0001!packet[3]`, `n$l0000!from_rx`, signal `l0001!done`. Scope l0000 is the file itself: undeclared and `global` names live
+there; each `.begin` opens a scope with the next number. An aggregate has no symbol of its own, only its members have. Registers
+and signals have separate tables, so `l0000!x` may be a register and a signal at once. Labels keep their `#`: `loop#`, and
+`m0003!loop#` for the label of the third macro expansion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from ixpemu.asm.expressions import AddressOf, Expression, evaluate
+from ixpemu.diagnostics import Origin, Sources
+from ixpemu.isa.model import Constant, Operation, Register, RegisterClass
+
+
+class Half(Enum):
+    """Which of the two physical files a transfer register name stands for; BOTH for an unqualified name and for other classes."""
+
+    BOTH = "both"
+    READ = "read"           # the *_IN file: filled by commands, read by instructions
+    WRITE = "write"         # the *_OUT file: written by instructions, drained by commands
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deferred(Constant):
+    """A constant whose value depends on allocation, e.g. `(0x80 | (&sig << 3))`: a `Constant` wherever one may stand.
+
+    Its inherited `value` is 0 and means nothing. Every name in it is a symbol with `address_taken`, or a label. `resolve` gives
+    the plain `Constant`; the back end does so for every operand before encoding, and only then can tell whether the value fits.
+    """
+
+    expression: Expression
+
+    def resolve(self, address_of: Callable[[AddressOf], int]) -> Constant:
+        """The constant, once `address_of` can tell each number; raises `expressions.ExpressionError`."""
+        return Constant(evaluate(self.expression, address_of), self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A register with a name: one GPR, absolute, transfer or next-neighbour register, or one member of an aggregate.
+
+    One symbol may still become several physical registers: allocation is per live range, except that a symbol with
+    `address_taken` or `volatile` keeps one number everywhere (per half), since somebody else uses it by number.
+    """
+
+    name: str                       # the unique name, see above: what `Register.name` holds
+    spelling: str                   # as written: `$rsw0`, `x[3]`
+    cls: RegisterClass              # GPR, ABSOLUTE, SRAM, DRAM or NEIGHBOR
+    half: Half = Half.BOTH
+    volatile: bool = False          # never shares its number, live everywhere
+    aggregate: str | None = None    # unique name of the aggregate this is a member of, e.g. `$l0000!buffer`
+    index: int | None = None        # its place there
+    declared: bool = True           # False: used without a `.reg`
+    address_taken: bool = False     # occurs as `&name`
+    origin: Origin | None = None    # of the declaration, or of the first use
+
+
+@dataclass(frozen=True, slots=True)
+class SignalSymbol:
+    """An event signal with a name. Signals are always declared."""
+
+    name: str                       # unique: what `isa.model.Signal.name` holds
+    spelling: str
+    volatile: bool = False          # never shares its number
+    address_taken: bool = False
+    origin: Origin | None = None
+
+
+class FactKind(Enum):
+    """What a flow directive says about the point in the program where it stands."""
+
+    SET = "set"                     # .set / .set_rd / .set_wr: the register gets a value here that no instruction shows
+    USE = "use"                     # .use / .use_rd / .use_wr: the register is read here by something no instruction shows
+    SET_SIGNAL = "set_sig"          # .set_sig: the signal will be raised by something no instruction shows
+    IO_COMPLETED = "io_completed"   # .io_completed: the transfers that raise this signal are done here
+
+
+@dataclass(frozen=True, slots=True)
+class FlowFact:
+    """One name of one flow directive. It holds immediately before the instruction it is attached to.
+
+    `name` is a `Symbol` name for SET and USE and a `SignalSymbol` name for the others. `half` narrows SET and USE of a transfer
+    register: without further word `.set $x` means the read half and `.use $x` the write half, if the symbol has both.
+    """
+
+    kind: FactKind
+    name: str
+    half: Half
+    origin: Origin
+
+
+@dataclass(slots=True)
+class Instruction:
+    """One word to be.
+
+    `operation` is the instruction with virtual registers: `Register(cls, name=symbol)`, `Signal(None, symbol)`, `Target(None,
+    label)`, `Deferred` constants; indexed registers (`*l$index0[3]`, `*$index++`, `*n$index`) have no symbol and are complete.
+    In a `.physical` program all is complete but the targets. `word` is the 40-bit value of a `.word` directive (its operation
+    is `Operation(".word")`, physical programs only). `operand_origins` and `token_origins` run parallel to `operation.operands`
+    and `operation.tokens`: where to put the caret.
+    """
+
+    operation: Operation
+    origin: Origin
+    operand_origins: tuple[Origin, ...] = ()
+    token_origins: tuple[Origin, ...] = ()
+    labels: tuple[str, ...] = ()
+    facts: tuple[FlowFact, ...] = ()        # hold just before this instruction, in source order
+    source: str = ""                        # the statement after preprocessing, on one line
+    word: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class XferOrder:
+    """`.xfer_order`: the symbols in consecutive register numbers, in this order, in the halves named.
+
+    An aggregate given by its name alone stands for all its members. Each member has a symbol, whether an instruction names it
+    or not.
+    """
+
+    names: tuple[str, ...]
+    half: Half
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """`.probe NAME, KEY`: from instruction `index` on this context works on the packet whose handle is in `key`.
+
+    It emits no word. `key` is read at `index`, i.e. it is live there; None where the directive names no key.
+    """
+
+    name: str
+    index: int
+    key: Register | None
+    origin: Origin
+
+
+@dataclass(slots=True)
+class Program:
+    """A whole translation unit. Every label in `labels` and every name in an operand exists; no error was found in it so far.
+
+    `labels` gives the index of the instruction that follows; a label at the very end has `len(instructions)`. `end_facts` are
+    flow facts behind the last instruction. In a `.physical` program an undefined `lN#` is word N and comes as `Target(N,
+    "lN#")`.
+    """
+
+    instructions: list[Instruction] = field(default_factory=list)
+    labels: dict[str, int] = field(default_factory=dict)
+    symbols: dict[str, Symbol] = field(default_factory=dict)
+    signals: dict[str, SignalSymbol] = field(default_factory=dict)
+    xfer_orders: list[XferOrder] = field(default_factory=list)
+    probes: list[Probe] = field(default_factory=list)
+    end_facts: tuple[FlowFact, ...] = ()
+    contexts: int = 8                       # 8 or 4
+    physical: bool = False
+    sources: Sources = field(default_factory=Sources)
