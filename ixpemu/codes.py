@@ -29,6 +29,8 @@ def _code(number: int, title: str) -> int:
 # 6xxx files, applications and arguments
 FILE_UNREADABLE = _code(6001, "a file cannot be read")
 FILE_UNWRITABLE = _code(6002, "a file cannot be written")
+IMAGE_DAMAGED = _code(6003, "an image file is damaged or of another kind")
+IMAGE_FORMAT_UNKNOWN = _code(6004, "an image format that does not exist")
 FILE_SYNTAX = _code(6010, "a TOML file is not well formed")
 FILE_UNKNOWN_KEY = _code(6011, "a file has a key that nothing reads")
 FILE_MISSING_KEY = _code(6012, "a file lacks a key that it must have")

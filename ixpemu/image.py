@@ -1,0 +1,113 @@
+"""An assembled program: its 40-bit words, and what a debugger wants to know about them.
+
+The only thing the assembler and the chip share. It holds no machine state and knows no instruction. How images become files is
+`ixpemu.image_formats`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+CONTROL_STORE_WORDS = 4096      # one IXP2400 microengine; size from the part's public literature, confidence H
+WORD_BYTES = 5
+WORD_LIMIT = 1 << 40            # first value that is not a word
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a source file; `line` counts from 1."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class WordOrigin:
+    """Where one word came from: its source line, that line's text, and the macro calls around it: (macro, call), innermost first."""
+
+    place: Place
+    source: str = ""
+    macros: tuple[tuple[str, Place], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A `.probe`: before the word at `address` executes, the context works on the packet whose handle is in `key` (e.g. `a3`)."""
+
+    name: str
+    address: int
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRange:
+    """The words `first` to `last`, both included, in which `name` lives in the physical register or signal `register`."""
+
+    name: str
+    register: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Image:
+    """A program for one microengine.
+
+    `words`: uint64 array, one 40-bit word each; a control store holds 4,096. `contexts`: 8 or 4. `labels`: name, with its `#`,
+    to word address. `registers`: unique name (`l0000!count`) to physical register (`a5`); a name that lives in several has them
+    separated by blanks, in order of the text. `ranges`: where each name lives. `debug`: one entry per word, or empty.
+    """
+
+    words: npt.NDArray[np.uint64]
+    contexts: int = 8
+    labels: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    registers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    debug: tuple[WordOrigin, ...] = ()
+    probes: tuple[Probe, ...] = ()
+    ranges: tuple[LiveRange, ...] = ()
+
+    @classmethod
+    def from_words(cls, words: Iterable[int], contexts: int = 8) -> Image:
+        """An image of bare words, with no labels and no debug information."""
+        values = [int(word) for word in words]
+        for address, value in enumerate(values):
+            if not 0 <= value < WORD_LIMIT:
+                raise ValueError(f"word {address} is {value:#x}: a word has 40 bits")
+        if contexts not in (4, 8):
+            raise ValueError(f"{contexts} contexts: a microengine runs 4 or 8")
+        return cls(np.array(values, dtype=np.uint64), contexts)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Image):
+            return NotImplemented
+        return bool(np.array_equal(self.words, other.words)) and self._described() == other._described()
+
+    __hash__ = None  # type: ignore[assignment]     # holds an array
+
+    def _described(self) -> tuple[object, ...]:
+        return self.contexts, dict(self.labels), dict(self.registers), self.debug, self.probes, self.ranges
+
+    def save(self, path: str | Path, format: str | None = None) -> None:
+        """Write the image to `path` as `ixp`, `words`, `ucode-c` or `bin`; by default as the suffix says, else as `ixp`."""
+        from ixpemu.image_formats import save
+
+        save(self, path, format)
+
+    @classmethod
+    def load(cls, path: str | Path, format: str | None = None, contexts: int = 8) -> Image:
+        """Read an image. `contexts` counts only for formats that do not record it. `UserError` for anything not well formed."""
+        from ixpemu.image_formats import load
+
+        return load(path, format, contexts)

@@ -1,0 +1,300 @@
+"""Images as files: `ixp` (everything), `words`, `ucode-c` and `bin` (the words alone), each written and read.
+
+`ixp` is text of one record a line. The first line is `ixp 1`; then, in this order, one record each of
+
+    contexts N
+    words N             N lines follow: word, place and macro calls and source text where known
+    labels N            N lines: name address
+    registers N         N lines: name physical...
+    ranges N            N lines: name physical first last
+    probes N            N lines: name address key
+    end CRC             CRC-32 of all bytes before this line, 8 hex digits
+
+Names, files and source texts are JSON strings; a word line is `HEX`, or `HEX FILE LINE [MACRO FILE LINE]... SOURCE`. A damaged
+file of any format is refused with its place: nothing here guesses.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeVar
+
+import numpy as np
+
+from ixpemu import codes
+from ixpemu.diagnostics import UserError, user_error
+from ixpemu.files import read_bytes, write_atomically
+from ixpemu.image import WORD_BYTES, Image, LiveRange, Place, Probe, WordOrigin
+
+FORMATS = ("ixp", "words", "ucode-c", "bin")
+_SUFFIXES = {".ixp": "ixp", ".words": "words", ".c": "ucode-c", ".h": "ucode-c", ".bin": "bin"}
+_VERSION = 1
+_T = TypeVar("_T")
+
+
+def format_of(path: str | Path) -> str:
+    """The format that a file name's suffix stands for; `ixp` for a suffix of no meaning."""
+    return _SUFFIXES.get(Path(path).suffix.lower(), "ixp")
+
+
+def save(image: Image, path: str | Path, format: str | None = None) -> None:
+    """Write `image` to `path`, whole or not at all."""
+    write_atomically(path, to_bytes(image, format or format_of(path)))
+
+
+def load(path: str | Path, format: str | None = None, contexts: int = 8) -> Image:
+    """Read an image from `path`."""
+    return from_bytes(read_bytes(path), format or format_of(path), str(path), contexts)
+
+
+def to_bytes(image: Image, format: str) -> bytes:
+    """The image as a file of `format`."""
+    return _known(_WRITERS, format)(image)
+
+
+def from_bytes(content: bytes, format: str, name: str = "image", contexts: int = 8) -> Image:
+    """The image that `content` holds; `name` stands in messages. `contexts` for the formats that do not record it."""
+    return _known(_READERS, format)(content, name, contexts)
+
+
+def _known(table: dict[str, _T], format: str) -> _T:
+    if format not in table:
+        raise user_error(
+            codes.IMAGE_FORMAT_UNKNOWN, f"there is no image format {format!r}", help=f"the formats are {', '.join(FORMATS)}"
+        )
+    return table[format]
+
+
+_AGAIN = "assemble it again, or copy it again if it came over a line"
+
+
+def _damaged(name: str, line: int, message: str, help: str = _AGAIN) -> UserError:
+    return user_error(codes.IMAGE_DAMAGED, message, file=name, line=line, help=help)
+
+
+def _text(content: bytes, name: str) -> list[str]:
+    """The lines of a text file. A byte that is not text is reported at its line."""
+    try:
+        return content.decode("utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise _damaged(name, line, f"byte {error.start} is not text") from None
+
+
+
+def _write_words(image: Image) -> bytes:
+    head = f"# {len(image)} words of 40 bits, {image.contexts} contexts\n"
+    return (head + "".join(f"{word:010x}\n" for word in image.words.tolist())).encode()
+
+
+_HEX_WORD = re.compile(r"(?:0x)?([0-9a-fA-F]{1,10})")
+
+
+def _read_words(content: bytes, name: str, contexts: int) -> Image:
+    words = []
+    for number, line in enumerate(_text(content, name), start=1):
+        body = line.split("#", 1)[0].strip()
+        if not body:
+            continue
+        match = _HEX_WORD.fullmatch(body)
+        if match is None or (len(match[1]) != 10 and not body.lower().startswith("0x")):
+            help = "a word is 10 hexadecimal digits, one word a line, # before a comment"
+            raise _damaged(name, number, f"{body[:40]!r} is not a word", help)
+        words.append(int(match[1], 16))
+    return Image.from_words(words, contexts)
+
+
+
+def _word_bytes(image: Image) -> bytes:
+    return b"".join(word.to_bytes(WORD_BYTES, "big") for word in image.words.tolist())
+
+
+def _write_c(image: Image) -> bytes:
+    data = _word_bytes(image)
+    rows = [data[at : at + WORD_BYTES] for at in range(0, len(data), WORD_BYTES)]
+    lines = "".join("    " + " ".join(f"0x{byte:02x}," for byte in row) + "\n" for row in rows)
+    head = f"/* {len(rows)} words of 40 bits, five bytes each, most significant first; {image.contexts} contexts */\n"
+    return (head + "static const unsigned char ucode[] = {\n" + lines + "};\n").encode()
+
+
+_C_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_C_ITEM = re.compile(r"0[xX][0-9a-fA-F]+|\d+")
+
+
+def _blank(match: re.Match[str]) -> str:
+    """What replaces a comment: nothing but its line ends, so that line numbers stay."""
+    return "\n" * match[0].count("\n") or " "
+
+
+def _read_c(content: bytes, name: str, contexts: int) -> Image:
+    text = _C_COMMENT.sub(_blank, "\n".join(_text(content, name)))
+    start, end = text.find("{"), text.rfind("}")
+    if start < 0 or end < start:
+        line = text.count("\n") + 1
+        raise _damaged(name, line, "no { ... } of byte values", "a C initialiser of byte values, five for every word")
+    data, line = bytearray(), text.count("\n", 0, start) + 1
+    for row_number, row in enumerate(text[start + 1 : end].split("\n"), start=line):
+        for item in (piece.strip() for piece in row.split(",")):
+            if not item:
+                continue
+            value = int(item, 0) if _C_ITEM.fullmatch(item) and not re.fullmatch(r"0\d+", item) else 256
+            if value > 255:
+                raise _damaged(name, row_number, f"{item[:40]!r} is not a byte", "byte values 0 to 255, commas between them")
+            data.append(value)
+    return _from_word_bytes(bytes(data), name, text.count("\n", 0, end) + 1, contexts)
+
+
+
+def _from_word_bytes(data: bytes, name: str, line: int, contexts: int) -> Image:
+    if len(data) % WORD_BYTES:
+        raise _damaged(name, line, f"{len(data)} bytes are no whole number of 5-byte words: {len(data) % WORD_BYTES} left over")
+    words = [int.from_bytes(data[at : at + WORD_BYTES], "big") for at in range(0, len(data), WORD_BYTES)]
+    return Image.from_words(words, contexts)
+
+
+def _read_bin(content: bytes, name: str, contexts: int) -> Image:
+    return _from_word_bytes(content, name, 1, contexts)
+
+
+
+def _quote(text: str) -> str:
+    return json.dumps(text)
+
+
+def _word_line(word: int, origin: WordOrigin | None) -> str:
+    if origin is None:
+        return f"{word:010x}"
+    calls = "".join(f" {_quote(macro)} {_quote(place.file)} {place.line}" for macro, place in origin.macros)
+    return f"{word:010x} {_quote(origin.place.file)} {origin.place.line}{calls} {_quote(origin.source)}"
+
+
+def _write_ixp(image: Image) -> bytes:
+    words = image.words.tolist()
+    origins = image.debug if len(image.debug) == len(words) else [None] * len(words)
+    lines = [f"ixp {_VERSION}", f"contexts {image.contexts}", f"words {len(words)}"]
+    lines += [_word_line(word, origin) for word, origin in zip(words, origins, strict=True)]
+    lines += [f"labels {len(image.labels)}", *(f"{_quote(name)} {address}" for name, address in image.labels.items())]
+    lines += [f"registers {len(image.registers)}"]
+    lines += [f"{_quote(name)} {_quote(register)}" for name, register in image.registers.items()]
+    lines += [f"ranges {len(image.ranges)}"]
+    lines += [f"{_quote(r.name)} {_quote(r.register)} {r.first} {r.last}" for r in image.ranges]
+    lines += [f"probes {len(image.probes)}"]
+    lines += [f"{_quote(p.name)} {p.address} {_quote(p.key)}" for p in image.probes]
+    body = ("\n".join(lines) + "\n").encode()
+    return body + f"end {zlib.crc32(body):08x}\n".encode()
+
+
+_FIELD = re.compile(r'("(?:[^"\\\x00-\x1f]|\\.)*"|[^" ]+)(?: |$)')
+
+
+class _Records:
+    """The lines of an ixp file, read front to back, each mistake reported at its line."""
+
+    def __init__(self, lines: list[str], name: str) -> None:
+        self.lines, self.name, self.at = lines, name, 0
+
+    def damaged(self, message: str) -> UserError:
+        return _damaged(self.name, max(self.at, 1), message)
+
+    def next(self) -> list[str | int]:
+        """The fields of the next line: JSON strings as text in quotes undone, everything else as it stands."""
+        if self.at >= len(self.lines):
+            raise self.damaged("the file ends here, in the middle of an image")
+        line = self.lines[self.at]
+        self.at += 1
+        fields: list[str | int] = []
+        position = 0
+        while position < len(line):
+            match = _FIELD.match(line, position)
+            if match is None:
+                raise self.damaged(f"cannot read {line[position:position + 30]!r}")
+            position = match.end()
+            piece = match[1]
+            if piece.startswith('"'):
+                try:
+                    fields.append(json.loads(piece))
+                except json.JSONDecodeError:
+                    raise self.damaged(f"cannot read {piece[:30]!r}") from None
+            else:
+                fields.append(int(piece) if piece.isdecimal() and piece.isascii() and len(piece) < 10 else piece)
+        return fields
+
+    def header(self, keyword: str) -> int:
+        """The number of a `keyword N` line."""
+        fields = self.next()
+        if len(fields) != 2 or fields[0] != keyword or not isinstance(fields[1], int):
+            raise self.damaged(f"expected '{keyword}' and a number")
+        return fields[1]
+
+    def table(self, keyword: str, *kinds: type) -> list[list[str | int]]:
+        """The rows of the section `keyword`, each with fields of `kinds`."""
+        rows = []
+        for _ in range(self.header(keyword)):
+            fields = self.next()
+            if [type(field) for field in fields] != list(kinds):
+                raise self.damaged(f"not a row of '{keyword}'")
+            rows.append(fields)
+        return rows
+
+
+def _read_word_line(records: _Records) -> tuple[int, WordOrigin | None]:
+    # Not split into fields: a word of ten decimal digits must stay text.
+    line = records.lines[records.at] if records.at < len(records.lines) else ""
+    word, fields = line[:10], records.next()[1:]
+    if re.fullmatch(r"[0-9a-f]{10}", word) is None or line[10:11] not in ("", " "):
+        raise records.damaged("expected a word of 10 hexadecimal digits")
+    if not fields:
+        return int(word, 16), None
+    kinds = [type(field) for field in fields]
+    if len(fields) % 3 or kinds != [str, int] + [str, str, int] * (len(fields) // 3 - 1) + [str]:
+        raise records.damaged("a word line is: word, file, line, [macro, file, line]..., source")
+    calls = tuple(
+        (str(fields[at]), Place(str(fields[at + 1]), int(fields[at + 2]))) for at in range(2, len(fields) - 1, 3)
+    )
+    return int(word, 16), WordOrigin(Place(str(fields[0]), int(fields[1])), str(fields[-1]), calls)
+
+
+def _read_ixp(content: bytes, name: str, contexts: int) -> Image:
+    lines = _text(content, name)
+    records = _Records(lines, name)
+    if not lines or not lines[0].startswith("ixp "):
+        help = "for a file of bare words say --format words, ucode-c or bin"
+        raise _damaged(name, 1, "this is not an ixp image: its first line is not 'ixp 1'", help)
+    if records.header("ixp") != _VERSION:
+        raise records.damaged(f"{lines[0]!r}: this version of ixpemu reads 'ixp {_VERSION}'")
+    contexts = records.header("contexts")
+    if contexts not in (4, 8):
+        raise records.damaged(f"{contexts} contexts: a microengine runs 4 or 8")
+    rows = [_read_word_line(records) for _ in range(records.header("words"))]
+    origins = [origin for _, origin in rows if origin is not None]
+    if origins and len(origins) != len(rows):
+        raise records.damaged("some words have a source place and some have none")
+    labels = {str(row[0]): int(row[1]) for row in records.table("labels", str, int)}
+    registers = {str(row[0]): str(row[1]) for row in records.table("registers", str, str)}
+    ranges = tuple(LiveRange(str(r[0]), str(r[1]), int(r[2]), int(r[3])) for r in records.table("ranges", str, str, int, int))
+    probes = tuple(Probe(str(row[0]), int(row[1]), str(row[2])) for row in records.table("probes", str, int, str))
+    _check_end(records, content)
+    words = np.array([word for word, _ in rows], dtype=np.uint64)
+    return Image(words, contexts, MappingProxyType(labels), MappingProxyType(registers), tuple(origins), probes, ranges)
+
+
+def _check_end(records: _Records, content: bytes) -> None:
+    body = content[: content.rfind(b"\nend ") + 1]
+    records.next()
+    if records.at != len(records.lines):
+        raise records.damaged("the image ends here, but the file goes on")
+    if content[len(body) :] != f"end {zlib.crc32(body):08x}\n".encode():
+        raise records.damaged("the check sum does not match: the file is not as it was written")
+
+
+_WRITERS: dict[str, Callable[[Image], bytes]] = {
+    "ixp": _write_ixp, "words": _write_words, "ucode-c": _write_c, "bin": _word_bytes,
+}
+_READERS: dict[str, Callable[[bytes, str, int], Image]] = {
+    "ixp": _read_ixp, "words": _read_words, "ucode-c": _read_c, "bin": _read_bin,
+}

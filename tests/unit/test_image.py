@@ -1,0 +1,150 @@
+"""Images and their file formats: what is written is read back, and what is damaged is refused with its place."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ixpemu.diagnostics import UserError
+from ixpemu.image import Image, LiveRange, Place, Probe, WordOrigin
+from ixpemu.image_formats import FORMATS, from_bytes, to_bytes
+
+TEXT = st.text(max_size=20)
+PLACE = st.builds(Place, TEXT, st.integers(0, 10**6))
+ORIGIN = st.builds(WordOrigin, PLACE, TEXT, st.lists(st.tuples(TEXT, PLACE), max_size=2).map(tuple))
+NUMBER = st.integers(0, 4095)
+
+
+@st.composite
+def images(draw: st.DrawFn) -> Image:
+    words = draw(st.lists(st.integers(0, 2**40 - 1), max_size=12))
+    debug = tuple(draw(ORIGIN) for _ in words) if draw(st.booleans()) else ()
+    return Image(
+        np.array(words, dtype=np.uint64),
+        draw(st.sampled_from([4, 8])),
+        draw(st.dictionaries(TEXT, NUMBER, max_size=3)),
+        draw(st.dictionaries(TEXT, TEXT, max_size=3)),
+        debug,
+        tuple(draw(st.lists(st.builds(Probe, TEXT, NUMBER, TEXT), max_size=2))),
+        tuple(draw(st.lists(st.builds(LiveRange, TEXT, TEXT, NUMBER, NUMBER), max_size=2))),
+    )
+
+
+def sample() -> Image:
+    calls = (("copy", Place("m.uc", 7)),)
+    origins = tuple(WordOrigin(Place("dir/a file.uc", line), f'alu["{line}", x]', calls) for line in (1, 2, 3))
+    return Image(
+        np.array([0xF0000C0300, 0xE000020000, 0x1234567890], dtype=np.uint64), 8, {"loop": 1}, {"l0000!count": "a5 b0"}, origins,
+        (Probe("rx_done", 2, "a3"),), (LiveRange("l0000!count", "a5", 0, 2),),
+    )
+
+
+@given(images())
+def test_ixp_keeps_everything(image: Image) -> None:
+    assert from_bytes(to_bytes(image, "ixp"), "ixp") == image
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@given(image=images())
+def test_every_format_keeps_the_words(format: str, image: Image) -> None:
+    again = from_bytes(to_bytes(image, format), format, contexts=image.contexts)
+    assert again.words.dtype == np.uint64
+    assert again.words.tolist() == image.words.tolist()
+    assert again.contexts == image.contexts
+
+
+def test_published_shapes_of_the_plain_formats() -> None:
+    image = Image.from_words([0xF0000C0300, 0xE000020000])
+    assert to_bytes(image, "bin") == bytes.fromhex("f0000c0300e000020000")
+    assert to_bytes(image, "words").decode().splitlines()[1:] == ["f0000c0300", "e000020000"]
+    assert b"0xf0, 0x00, 0x0c, 0x03, 0x00," in to_bytes(image, "ucode-c")
+
+
+def test_words_are_read_with_comments_and_prefixes() -> None:
+    content = b"# head\n\nF0000C0300  # nop\n  0xe000020000\n"
+    assert from_bytes(content, "words").words.tolist() == [0xF0000C0300, 0xE000020000]
+
+
+def test_a_c_initialiser_by_another_hand_is_read() -> None:
+    content = b"/* one\n word */\nunsigned char ucode[] = { // five\n240, 0x00,0x0C,\n3, 0x00 };\n"
+    assert from_bytes(content, "ucode-c").words.tolist() == [0xF0000C0300]
+
+
+@pytest.mark.parametrize(
+    ("format", "content", "line", "part"),
+    [
+        ("words", b"f0000c0300\nf0000c03\n", 2, "not a word"),
+        ("words", b"f0000c0300\nhello\n", 2, "not a word"),
+        ("words", b"f0000c0300\n\n\xff\xfe\n", 3, "not text"),
+        ("ucode-c", b"int x;\n", 1, "no {"),
+        ("ucode-c", b"{ 1, 2,\n 3, 0x100, 4 }", 2, "not a byte"),
+        ("ucode-c", b"{ 1, 2,\n 3, 4 }", 2, "4 bytes"),
+        ("bin", b"\0\0\0\0", 1, "4 bytes"),
+        ("ixp", b"", 1, "not an ixp image"),
+        ("ixp", b"ixp 9\n", 1, "reads 'ixp 1'"),
+        ("ixp", b"ixp 1\ncontexts 5\n", 2, "4 or 8"),
+        ("ixp", b"ixp 1\ncontexts 8\nwords 1\n", 3, "ends here"),
+    ],
+)
+def test_malformed_files_are_refused_with_their_line(format: str, content: bytes, line: int, part: str) -> None:
+    with pytest.raises(UserError) as caught:
+        from_bytes(content, format, "file.x")
+    diagnostic = caught.value.diagnostics[0]
+    assert part in diagnostic.message
+    assert diagnostic.origin is not None and diagnostic.origin.span.line == line
+    assert diagnostic.help
+
+
+def test_every_truncation_of_an_ixp_image_is_refused() -> None:
+    content = to_bytes(sample(), "ixp")
+    for size in range(len(content)):
+        with pytest.raises(UserError):
+            from_bytes(content[:size], "ixp")
+
+
+def test_every_changed_byte_of_an_ixp_image_is_refused() -> None:
+    content = to_bytes(sample(), "ixp")
+    for position in range(len(content)):
+        for change in (0x01, 0x20, 0x80):
+            damaged = bytearray(content)
+            damaged[position] ^= change
+            with pytest.raises(UserError):
+                from_bytes(bytes(damaged), "ixp")
+
+
+def test_consistent_check_sum_does_not_excuse_a_wrong_record() -> None:
+    body = b'ixp 1\ncontexts 8\nwords 0\nlabels 1\n"x" y\n'
+    with pytest.raises(UserError, match="not a row of 'labels'"):
+        from_bytes(body + f"end {zlib.crc32(body):08x}\n".encode(), "ixp")
+
+
+@given(st.binary(max_size=80), st.sampled_from(FORMATS))
+def test_any_bytes_give_an_image_or_a_diagnostic(content: bytes, format: str) -> None:
+    try:
+        from_bytes(content, format)
+    except UserError as error:
+        assert error.diagnostics[0].origin is not None
+
+
+def test_files_are_written_whole_and_leave_nothing_behind(tmp_path: Path) -> None:
+    sample().save(tmp_path / "out.ixp")
+    assert Image.load(tmp_path / "out.ixp") == sample()
+    sample().save(tmp_path / "out.words")
+    assert (tmp_path / "out.words").read_text().startswith("# 3 words")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.ixp", "out.words"]
+    with pytest.raises(UserError, match="cannot write"):
+        sample().save(tmp_path / "nowhere" / "out.ixp")
+    with pytest.raises(UserError, match="cannot read"):
+        Image.load(tmp_path / "missing.ixp")
+    with pytest.raises(UserError, match="no image format 'elf'"):
+        sample().save(tmp_path / "out.ixp", "elf")
+
+
+def test_words_wider_than_40_bits_are_refused() -> None:
+    with pytest.raises(ValueError, match="40 bits"):
+        Image.from_words([1 << 40])
