@@ -210,7 +210,7 @@ def _ports(root: Table, folder: Path) -> tuple[PortSettings, ...]:
         number = _number(table, PORTS, "number", taken)
         gbps = table.get("gbps", float)
         if gbps is not None and not 0 < gbps <= 10:
-            raise table.wrong("gbps", f"gbps {gbps:g} is out of range", "more than 0, at most 10, or absent for the capture's times")
+            raise table.wrong("gbps", f"gbps {gbps:g} is out of range", "more than 0, at most 10, absent for the capture's times")
         text = table.get("mac", str)
         mac = None if text is None else mac_address(text)
         if text is not None and mac is None:
