@@ -1,0 +1,184 @@
+"""Traffic streams made on the spot: rows of valid IPv4/UDP frames of given sizes, the same ones every time.
+
+A stream is a `FrameSource`: frame number n depends on n and the stream's parameters only, so a port can go back to any
+position. Times are 0: the port's line rate spaces the frames. Exceptions, TCP and hosts that answer are not made here.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from ipaddress import IPv4Network
+from pathlib import Path
+
+from ixpemu import codes
+from ixpemu.diagnostics import user_error
+from ixpemu.net.checksum import internet_checksum, update_checksum
+from ixpemu.wire.line import CHECK_BYTES
+
+# Sizes as the field counts them, with the check sequence. The mix is the common "simple IMIX": IP packets of 40, 576 and 1,500
+# bytes in the proportion 7 : 4 : 1, spread so that no size bunches.
+_PATTERNS: dict[str, tuple[int, ...]] = {
+    "64B": (64,),
+    "imix": (64, 594, 64, 64, 594, 64, 1518, 64, 594, 64, 594, 64),
+}
+_ETHERTYPE_IPV4 = bytes.fromhex("0800")
+_UDP = 17
+_HEADERS = 14 + 20 + 8
+_GOLDEN = 0x9E3779B97F4A7C15        # multiplicative mixing of the frame number: neighbours land far apart
+_MASK64 = (1 << 64) - 1
+
+
+def _mac(text: str) -> bytes:
+    return bytes.fromhex(text.replace(":", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """A stream of UDP frames into one port.
+
+    `sizes` is a repeating row of frame sizes in bytes with check sequence; `destinations` are the networks that the frames go
+    to, in turn; `source` is the network they come from; `count` limits the stream (None: endless). The destination MAC is the
+    port's own, as a router expects.
+    """
+
+    sizes: tuple[int, ...]
+    destinations: tuple[IPv4Network, ...]
+    source: IPv4Network
+    port_mac: bytes
+    host_mac: bytes
+    seed: int = 1
+    count: int | None = None
+    _templates: dict[int, bytes] = field(default_factory=dict, repr=False, compare=False)
+
+    def frames(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
+        number = start
+        while self.count is None or number < self.count:
+            yield 0, self.frame(number)
+            number += 1
+
+    def frame(self, number: int) -> bytes:
+        """Frame `number`, without its check sequence."""
+        size = self.sizes[number % len(self.sizes)] - CHECK_BYTES
+        mixed = (number + self.seed) * _GOLDEN & _MASK64
+        network = self.destinations[number % len(self.destinations)]
+        destination = _host(network, mixed >> 32)
+        source = _host(self.source, mixed >> 16 & 0xFFFF)
+        template = self._templates.get(size)
+        if template is None:
+            template = self._templates[size] = self._template(size)
+        frame = bytearray(template)
+        addresses = source.to_bytes(4, "big") + destination.to_bytes(4, "big")
+        checksum = int.from_bytes(frame[24:26], "big")
+        changed = (number & 0xFFFF).to_bytes(2, "big")
+        checksum = update_checksum(checksum, 0, number & 0xFFFF)
+        for at in range(0, 8, 2):
+            checksum = update_checksum(checksum, 0, int.from_bytes(addresses[at : at + 2], "big"))
+        frame[18:20] = changed
+        frame[24:26] = checksum.to_bytes(2, "big")
+        frame[26:34] = addresses
+        frame[34:36] = (1024 + (mixed >> 48)).to_bytes(4, "big")[2:]
+        return bytes(frame)
+
+    def _template(self, size: int) -> bytes:
+        total = size - 14
+        header = bytearray(20)
+        header[0] = 0x45
+        header[2:4] = total.to_bytes(2, "big")
+        header[8] = 64
+        header[9] = _UDP
+        header[10:12] = internet_checksum(bytes(header)).to_bytes(2, "big")
+        # A UDP checksum of 0 means "none", which lets the addresses vary without touching the payload.
+        datagram = (9).to_bytes(2, "big") * 2 + (total - 20).to_bytes(2, "big") + bytes(2)
+        payload = bytes(k & 0xFF for k in range(size - _HEADERS))
+        return self.port_mac + self.host_mac + _ETHERTYPE_IPV4 + bytes(header) + datagram + payload
+
+
+def _host(network: IPv4Network, mixed: int) -> int:
+    """An address of `network` that is neither its first two (network, router) nor its last (broadcast)."""
+    room = network.num_addresses
+    if room < 8:
+        return int(network.network_address) + (mixed % room)
+    return int(network.network_address) + 2 + mixed % (room - 3)
+
+
+def traffic(kind: str, *, destinations: tuple[str, ...] = (), port: int = 0, count: int | None = None, seed: int = 1) -> Traffic:
+    """The stream named `kind`: "64B", "imix", or a path to a TOML file; into board port `port`.
+
+    `destinations` are networks in CIDR form; without any, the networks of the other two router ports. The file's keys are
+    `sizes` (bytes with check sequence, repeated in this order), `destinations`, `source`, `seed` and `count`; all but `sizes`
+    are optional.
+    """
+    others = tuple(f"10.0.{other}.0/24" for other in range(3) if other != port)
+    stream = Traffic(
+        sizes=_PATTERNS.get(kind, (64,)),
+        destinations=_networks(destinations or others, None),
+        source=IPv4Network(f"10.0.{port}.0/24"),
+        port_mac=_mac(f"02:00:00:00:00:{port + 1:02x}"),
+        host_mac=_mac(f"02:00:00:00:01:{port + 1:02x}"),
+        seed=seed,
+        count=count,
+    )
+    if kind in _PATTERNS:
+        return stream
+    if kind.endswith(".toml"):
+        return _from_file(Path(kind), stream, keep_destinations=bool(destinations))
+    raise user_error(
+        codes.TRAFFIC_UNKNOWN, f"there is no traffic stream {kind!r}",
+        help=f"name one of {', '.join(_PATTERNS)}, or a .toml file with a list `sizes`",
+    )
+
+
+def _networks(texts: tuple[str, ...], file: str | None) -> tuple[IPv4Network, ...]:
+    networks = []
+    for text in texts:
+        try:
+            networks.append(IPv4Network(text, strict=False))
+        except ValueError as error:
+            raise user_error(
+                codes.TRAFFIC_UNKNOWN, f"{text!r} is not an IPv4 network: {error}", file=file, help="write it as 10.1.0.0/16",
+            ) from error
+    return tuple(networks)
+
+
+def _from_file(path: Path, stream: Traffic, keep_destinations: bool) -> Traffic:
+    name = str(path)
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise user_error(
+            codes.FILE_UNREADABLE, f"the traffic file {name} cannot be read: {error.strerror or error}", file=name,
+            help="check the path and its permissions",
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise user_error(codes.TRAFFIC_UNKNOWN, f"the traffic file {name} is not TOML: {error}", file=name,
+                         help="correct it there") from error
+    known = ("sizes", "destinations", "source", "seed", "count")
+    for key in table:
+        if key not in known:
+            raise user_error(codes.TRAFFIC_UNKNOWN, f"{name} has an unknown key {key!r}", file=name,
+                             help=f"the keys are {', '.join(known)}")
+    sizes = table.get("sizes")
+    shortest = _HEADERS + CHECK_BYTES
+    if not isinstance(sizes, list) or not sizes or not all(type(s) is int and shortest <= s <= 65_000 for s in sizes):
+        raise user_error(
+            codes.TRAFFIC_UNKNOWN, f"{name} needs `sizes`, a list of frame sizes from {shortest} to 65000 bytes", file=name,
+            help="for instance sizes = [64, 594, 1518]",
+        )
+    for key in ("seed", "count"):
+        if key in table and (type(table[key]) is not int or table[key] < 0):
+            raise user_error(codes.TRAFFIC_UNKNOWN, f"{name}: {key} must be a whole number, not {table[key]!r}", file=name,
+                             help=f"write {key} = 1000")
+    destinations = stream.destinations
+    if "destinations" in table and not keep_destinations:
+        texts = table["destinations"]
+        if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+            raise user_error(codes.TRAFFIC_UNKNOWN, f"{name}: destinations must be a list of networks", file=name,
+                             help='for instance destinations = ["10.1.0.0/16"]')
+        destinations = _networks(tuple(texts), name)
+    source = _networks((str(table["source"]),), name)[0] if "source" in table else stream.source
+    return replace(
+        stream, sizes=tuple(sizes), destinations=destinations, source=source, seed=table.get("seed", stream.seed),
+        count=table.get("count", stream.count) if stream.count is None else stream.count, _templates={},
+    )
