@@ -1,0 +1,25 @@
+"""What a run leaves behind: packet records by type and reason, and the figures made of them. It draws nothing."""
+
+from __future__ import annotations
+
+from ixpemu.trace.summary import (
+    CycleSums,
+    Latency,
+    PacketColumns,
+    PortFigures,
+    RunReport,
+    TypeFigures,
+    Uncounted,
+    summarise,
+)
+
+__all__ = [
+    "CycleSums",
+    "Latency",
+    "PacketColumns",
+    "PortFigures",
+    "RunReport",
+    "TypeFigures",
+    "Uncounted",
+    "summarise",
+]

@@ -1,0 +1,244 @@
+"""From packet records to the figures of a run: cost by packet type, packets by fate, rates by port, and the sums that must hold.
+
+Works on plain columns; where they come from (the engine's accounting, a file) is the caller's matter, and how they look is
+`ixpemu.report`'s. Two different things are called cycles here and are never added to each other: microengine cycles
+(executing, aborted, stalled, idle), of which every loaded microengine has exactly one per chip cycle, and the time that a
+thread waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+U32 = npt.NDArray[np.uint32]
+U64 = npt.NDArray[np.uint64]
+
+INSIDE, SENT, DROPPED = 0, 1, 2         # fate of a packet
+WIRE_OVERHEAD_BYTES = 24                # preamble and start 8, check sequence 4, gap 12 (IEEE 802.3; confidence H)
+
+
+@dataclass(frozen=True, slots=True)
+class PacketColumns:
+    """One row per numbered packet, as arrays of length N.
+
+    `kind` indexes `kinds`; `reason` indexes `reasons` and counts only for dropped packets. `arrived` and `left` are chip cycles:
+    the last bit in at the port, and the last bit out or the drop. `waiting` (cycles) and `references` (commands) are N x units,
+    in the order of `units`.
+    """
+
+    kinds: tuple[str, ...]
+    reasons: tuple[str, ...]
+    units: tuple[str, ...]
+    kind: U32
+    fate: npt.NDArray[np.uint8]
+    reason: U32
+    arrived: U64
+    left: U64
+    instructions: U64
+    executing: U64
+    aborted: U64
+    stalled: U64
+    waiting: U64
+    references: U64
+
+    def __len__(self) -> int:
+        return len(self.fate)
+
+
+@dataclass(frozen=True, slots=True)
+class CycleSums:
+    """Microengine cycles by what was done in them, idle ones left out."""
+
+    executing: int = 0
+    aborted: int = 0
+    stalled: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.executing + self.aborted + self.stalled
+
+    def __add__(self, other: CycleSums) -> CycleSums:
+        return CycleSums(
+            self.executing + other.executing, self.aborted + other.aborted, self.stalled + other.stalled
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Port-to-port time of sent packets, in chip cycles. `median` and `p99` are nearest-rank: values that occurred."""
+
+    minimum: int
+    median: int
+    p99: int
+    maximum: int
+
+    @classmethod
+    def of(cls, cycles: U64) -> Latency | None:
+        """The figures of an unordered array, None for an empty one."""
+        count = len(cycles)
+        if not count:
+            return None
+        ordered = np.sort(cycles)
+
+        def rank(percent: int) -> int:
+            return int(ordered[max(-(-percent * count // 100), 1) - 1])
+
+        return cls(int(ordered[0]), rank(50), rank(99), int(ordered[-1]))
+
+
+@dataclass(frozen=True, slots=True)
+class TypeFigures:
+    """All packets of one type. `waiting` (cycles) and `references` (commands) are by unit. Sums over the packets, not means."""
+
+    name: str
+    packets: int
+    sent: int
+    dropped: int
+    instructions: int
+    cycles: CycleSums
+    waiting: dict[str, int]
+    references: dict[str, int]
+    latency: Latency | None
+
+
+@dataclass(frozen=True, slots=True)
+class PortFigures:
+    """One port. `offered` and `sent` are (frames, bytes without check sequence); rates are at the line, overhead included.
+
+    `refused` are frames that never became packets (receive FIFO full, runt, oversize), by reason.
+    `receive_gbps` and `transmit_gbps` are over the time in which the port was busy that way, None where it was not.
+    """
+
+    number: int
+    line_gbps: float
+    offered: tuple[int, int]
+    sent: tuple[int, int]
+    refused: dict[str, int] = field(default_factory=dict)
+    receive_gbps: float | None = None
+    transmit_gbps: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Uncounted:
+    """Microengine cycles that belong to no packet: those of work between packets, with its instructions, and idle ones."""
+
+    cycles: CycleSums = CycleSums()
+    instructions: int = 0
+    idle: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What a run did. `cycles` are chip cycles; `clocks` microengine cycles, one per chip cycle and loaded microengine."""
+
+    application: str
+    clock_hz: int
+    cycles: int
+    clocks: int
+    stop: str
+    types: tuple[TypeFigures, ...]
+    outside: Uncounted
+    ports: tuple[PortFigures, ...] = ()
+    arrived: int = 0
+    sent: int = 0                           # frames out of all ports, those the XScale made included
+    generated: int = 0                      # of those, frames that did not arrive as packets
+    inside: int = 0                         # packets neither sent nor dropped when the run stopped
+    drops: dict[str, int] = field(default_factory=dict)
+    wall_seconds: float = 0.0
+    notes: tuple[str, ...] = ()             # what a reader has to know beside the figures
+
+    @property
+    def seconds(self) -> float:
+        """Time on the chip."""
+        return self.cycles / self.clock_hz
+
+    @property
+    def instructions(self) -> int:
+        """All instructions, inside packets and outside of them."""
+        return sum(kind.instructions for kind in self.types) + self.outside.instructions
+
+    @property
+    def counted(self) -> int:
+        """Microengine cycles that the figures account for; equal to `clocks`, or something is wrong."""
+        return sum(kind.cycles.total for kind in self.types) + self.outside.cycles.total + self.outside.idle
+
+    @property
+    def dropped(self) -> int:
+        return sum(self.drops.values())
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        def row(kind: TypeFigures) -> str:
+            sums = (kind.instructions, kind.cycles.executing, kind.cycles.aborted, sum(kind.waiting.values()))
+            cells = "".join(f"<td>{total / max(kind.packets, 1):.1f}</td>" for total in sums)
+            return f"<tr><th>{escape(kind.name)}</th><td>{kind.packets}</td>{cells}</tr>"
+
+        rows = "".join(row(kind) for kind in self.types)
+        head = "<tr><th>type</th><th>packets</th><th>instructions</th><th>executing</th><th>aborted</th><th>waiting</th></tr>"
+        return f"<table><caption>{escape(self.application)}, per packet</caption>{head}{rows}</table>"
+
+
+def summarise(columns: PacketColumns) -> tuple[tuple[TypeFigures, ...], dict[str, int]]:
+    """The figures of each packet type, in order of its first packet, and the drops by reason, most frequent first."""
+    order = dict.fromkeys(int(kind) for kind in columns.kind)
+    types = tuple(_one_type(columns, kind) for kind in order)
+    dropped = columns.reason[columns.fate == DROPPED]
+    counts = {columns.reasons[int(r)]: int((dropped == r).sum()) for r in np.unique(dropped)}
+    return types, dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _one_type(columns: PacketColumns, kind: int) -> TypeFigures:
+    rows = columns.kind == kind
+    sent = rows & (columns.fate == SENT)
+
+    def total(values: U64) -> int:
+        return int(values[rows].sum())
+
+    def by_unit(values: U64) -> dict[str, int]:
+        sums = values[rows].sum(axis=0)
+        return {unit: int(count) for unit, count in zip(columns.units, sums, strict=True) if count}
+
+    return TypeFigures(
+        name=columns.kinds[kind],
+        packets=int(rows.sum()),
+        sent=int(sent.sum()),
+        dropped=int((rows & (columns.fate == DROPPED)).sum()),
+        instructions=total(columns.instructions),
+        cycles=CycleSums(total(columns.executing), total(columns.aborted), total(columns.stalled)),
+        waiting=by_unit(columns.waiting),
+        references=by_unit(columns.references),
+        latency=Latency.of(columns.left[sent] - columns.arrived[sent]),
+    )
+
+
+def line_gbps(frames: int, octets: int, cycles: int, clock_hz: int) -> float | None:
+    """The rate on the wire, in Gb/s, of `frames` frames of `octets` bytes together within `cycles`; None for no time at all."""
+    if cycles <= 0 or not frames:
+        return None
+    return (octets + frames * WIRE_OVERHEAD_BYTES) * 8 * clock_hz / cycles / 1e9
+
+
+def merge_drops(*drops: dict[str, int]) -> dict[str, int]:
+    """Drops by reason from several places, most frequent first."""
+    merged: dict[str, int] = {}
+    for each in drops:
+        for reason, count in each.items():
+            if count:
+                merged[reason] = merged.get(reason, 0) + count
+    return dict(sorted(merged.items(), key=lambda item: (-item[1], item[0])))
+
+
+def unbalanced(report: RunReport) -> Sequence[str]:
+    """The sums of the report that do not hold, in words; none where all is well."""
+    found = []
+    if report.counted != report.clocks:
+        found.append(f"microengine cycles: {report.counted:,} are accounted for, {report.clocks:,} passed")
+    left = report.sent - report.generated + report.dropped + report.inside
+    if report.arrived != left:
+        found.append(f"packets: {report.arrived:,} arrived, {left:,} were sent, dropped or are inside")
+    return found
