@@ -1,0 +1,109 @@
+"""The one door to numba: a typed `jit` decorator, and where compiled code is kept between runs.
+
+Every function of the engine is decorated here and nowhere else. With `IXPEMU_JIT=0` in the environment the decorator does
+nothing and the same functions run as plain Python (about 10,000 instructions a second): instant start, tracebacks, coverage.
+Callers of compiled functions enter through `arithmetic()`, which gives uncompiled unsigned numbers the wrap-around that
+compiled ones have.
+
+numba notices edits of a function's own file and not of the functions it calls, so compiled code lives in a folder named after a
+hash of everything it depends on: the engine's sources, the instruction set's files and the versions of numba and numpy. This
+module knows nothing of the machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ixpemu import resources
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+COMPILED = os.environ.get("IXPEMU_JIT", "1") != "0"
+"""Whether functions are compiled in this process."""
+
+_ENGINE = Path(__file__).resolve().parent
+
+
+def source_hash() -> str:
+    """Name of the cache folder: a digest of engine sources, instruction-set files and library versions."""
+    import numba
+
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
+    try:
+        described = resources.folder("isa")
+    except FileNotFoundError:
+        described = _ENGINE
+    for root, pattern in ((_ENGINE, "*.py"), (described, "**/*")):
+        for path in sorted(root.glob(pattern)):
+            if path.is_file() and "__pycache__" not in path.parts:
+                digest.update(path.name.encode())
+                digest.update(path.read_bytes())
+    return digest.hexdigest()[:20]
+
+
+def cache_root() -> Path:
+    """The user's cache folder for compiled engines: `$IXPEMU_CACHE_DIR`, else the platform's own cache folder."""
+    named = os.environ.get("IXPEMU_CACHE_DIR")
+    if named:
+        return Path(named)
+    local = os.environ.get("LOCALAPPDATA") if os.name == "nt" else os.environ.get("XDG_CACHE_HOME")
+    return (Path(local) if local else Path.home() / ".cache") / "ixpemu"
+
+
+def _cache_folder() -> tuple[Path | None, str | None]:
+    """The writable folder for this engine's compiled code, or None and the reason why there is none."""
+    try:
+        folder = cache_root() / source_hash()
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except (OSError, RuntimeError) as error:
+        return None, f"compiled code cannot be kept ({error}); the engine compiles anew in every run"
+    return folder, None
+
+
+CACHE_FOLDER: Path | None = None
+CACHE_MESSAGE: str | None = None
+"""Why compiled code is not kept between runs, for the command line to show; None when it is kept."""
+
+if COMPILED:
+    CACHE_FOLDER, CACHE_MESSAGE = _cache_folder()
+
+
+def is_cached() -> bool:
+    """Whether an earlier run left compiled code for exactly these sources (then nothing is compiled now)."""
+    return CACHE_FOLDER is not None and any(CACHE_FOLDER.glob("**/core.run_slice*.nbi"))
+
+
+def jit(function: Function) -> Function:
+    """Compile `function` on its first call, or return it as it is when compilation is off.
+
+    Arguments are records and plain numeric arrays only. No reference counting (`_nrt=False`): a function must not create or
+    slice an array. Division by zero gives what numpy gives.
+    """
+    if not COMPILED:
+        return function
+    import numba
+    from numba.core import config
+
+    kept = config.CACHE_DIR
+    if CACHE_FOLDER is not None:
+        config.CACHE_DIR = str(CACHE_FOLDER)
+    try:
+        compiled: Function = numba.njit(cache=CACHE_FOLDER is not None, error_model="numpy", _nrt=False)(function)
+    finally:
+        config.CACHE_DIR = kept
+    return compiled
+
+
+def arithmetic() -> AbstractContextManager[None]:
+    """A context for calls into the engine: unsigned numbers wrap without a warning, compiled or not."""
+    return np.errstate(over="ignore")

@@ -1,0 +1,190 @@
+"""The whole state of a chip as two arrays: one record (`STATE`) and one array of memory words. Names of everything in them.
+
+Compiled functions take these two and nothing else: `state`, the record, and `memory`, an array of uint32. Nothing here
+computes; who writes which field is said beside it. Times are cycles of the microengine clock since reset, uint64; `NEVER` is the
+time of what is not going to happen. Addresses of commands are byte addresses as programs use them; positions in `memory` are
+word indexes. A field must not be called like an attribute of a numpy record (`data`, `size`, ...): uncompiled code would
+reach the attribute.
+
+What a user can change is a parameter: `state.parameter[P_...]`, filled from a chip file. numba freezes module constants, so none of
+the constants below is one of those.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+ME_COUNT = 8
+CONTEXTS = 8
+STORE_WORDS = 4096
+"""Instruction words of one microengine's control store (literature value for the IXP2400, confidence M)."""
+
+NEVER = (1 << 59) - 1
+KEY_SHIFT = 5
+"""A queue key is `time << KEY_SHIFT | number`: one comparison orders by time, then by lane or microengine number."""
+
+# One register file per microengine, word indexes into `ENGINE.file`. Context-relative registers: base + 16 * ctx + number.
+GPR_A, GPR_B, SRAM_IN, SRAM_OUT, DRAM_IN, DRAM_OUT, NEIGHBOR = 0, 128, 256, 384, 512, 640, 768
+LOCAL_MEMORY = 896
+CONSTANT = LOCAL_MEMORY + 1024      # 256 words that hold 0..255: a constant operand is a register that never changes
+SINK = CONSTANT + 256               # destination of results nobody wants
+FILE_WORDS = SINK + 1
+LOCAL_MEMORY_WORDS = 640            # populated; pointers reach 1,024
+
+# Marks of an instruction, compared with what is pending: any bit in common makes it an external operation.
+MARK_READS_IN = 1           # reads a transfer-in register of its context
+MARK_WRITES_OUT = 2         # writes a transfer-out register of its context
+MARK_READS_IN_INDEXED = 4   # the same through T_INDEX: any context's register
+MARK_WRITES_OUT_INDEXED = 8
+MARK_PROBE = 16
+MARK_BREAK = 32
+MARK_EXTERNAL = 128         # touches another thread or a unit: always external
+
+# Lanes: one FIFO of things to happen per source, times never going backwards inside one. Ties go to the lower number, then to
+# microengines in their order.
+LANE_SRAM0, LANE_SRAM1, LANE_SCRATCH, LANE_HASH, LANE_DRAM, LANE_MSF, LANE_CAP = 0, 1, 2, 3, 4, 5, 6
+LANE_SIGNAL_SAME, LANE_SIGNAL_NEIGHBOR, LANE_SIGNAL_CAP, LANE_NEIGHBOR = 7, 8, 9, 10
+ACCESS_LANES = 11
+LANE_PUSH0, LANE_PUSH1, LANE_PULL0, LANE_PULL1, LANE_D_PUSH, LANE_D_PULL = 11, 12, 13, 14, 15, 16
+PUSH_LANES = 6
+LANE_ALARM = 17
+KEY_ME = 24
+KEYS = 32
+ACCESS_DEPTH = 256
+PUSH_DEPTH = 512
+
+# Units, as commands and counters know them.
+UNIT_SRAM0, UNIT_SRAM1, UNIT_SCRATCH, UNIT_HASH, UNIT_DRAM, UNIT_MSF, UNIT_CAP = 0, 1, 2, 3, 4, 5, 6
+UNIT_SIGNAL = 7             # waiting for another thread, the timer or the XScale
+UNIT_RECEIVE = 8            # waiting for a received element
+UNIT_READY = 9              # ready, and another context executes
+UNIT_COUNT = 10
+UNIT_NAMES = ("sram0", "sram1", "scratch", "hash", "dram", "msf", "cap", "signal", "receive", "ready")
+QUEUE_DEPTH_MAX = 64        # deepest command queue of a unit that a chip file may ask for
+FIFO_DEPTH_MAX = 16         # the same for a microengine's command FIFO
+
+# Alarms: single times that a part of the chip sets for itself.
+ALARM_RECEIVE, ALARM_TRANSMIT, ALARM_MSF_TIMER, ALARM_FUTURE_COUNT = 0, 4, 8, 12
+ALARMS = 16
+
+# Reasons for the core to return.
+(STOP_CYCLES, STOP_IDLE, STOP_QUIET, STOP_PACKETS, STOP_BREAKPOINT, STOP_HALT, STOP_RESERVED, STOP_INTERRUPT, STOP_STEP, STOP_COMMIT,
+ STOP_INPUT, STOP_OUTPUT, STOP_PACKET_TABLE, STOP_INTERNAL, STOP_ATTENTION) = range(1, 16)
+STOP_NAMES = ("", "cycles", "idle", "quiet", "packets", "break", "halt", "reserved", "interrupt", "step", "commit", "input", "output",
+              "packet table", "internal", "attention")
+
+# Reserved behaviour.
+(RESERVED_ILLEGAL, RESERVED_STORE_END, RESERVED_UNPOPULATED, RESERVED_RING_OVERFLOW, RESERVED_LOCAL_MEMORY, RESERVED_CSR_READ,
+ RESERVED_DEFER, RESERVED_COMMAND, RESERVED_RING_BASE) = range(1, 10)
+RESERVED_NAMES = ("", "illegal instruction", "ran past the end of the program", "unpopulated memory", "put on a full ring",
+                  "unpopulated local memory", "local_csr_rd without its immed", "branch or swap in a defer slot",
+                  "command that the unit does not know", "scratch ring outside scratch memory")
+RESERVED_KINDS = 16
+RESERVED_ROWS = 64
+
+# Rows of the packet table.
+PACKET_ROWS = 8192          # a power of two; a packet's row is its number modulo this
+PACKET_FREE, PACKET_INSIDE, PACKET_SENT, PACKET_DROPPED, PACKET_ENDED = 0, 1, 2, 3, 4
+HANDLES = 16384             # a power of two, twice the rows at least
+
+CODE = np.dtype([
+    ("op", "u1"),               # number of the case in dispatch.py
+    ("marks", "u1"),            # MARK_*
+    ("a_stride", "u1"), ("b_stride", "u1"),     # 16 for a context-relative register, else 0
+    ("a", "u2"), ("b", "u2"), ("d", "u2"),      # word indexes into the register file, for context 0
+    ("d_stride", "u1"),
+    ("amount", "u1"),           # rotate-right amount of a shift, bit or byte number, rotate of a merge
+    ("mask", "u4"),             # what a shift leaves; waits of ctx_arb
+    ("imm", "u4"),              # constant: of immed, byte mask of ld_field, address of a CSR, immediate of fast_wr
+    ("target", "u2"),
+    ("defer", "u1"),
+    ("special", "u1"),          # SPECIAL_*: an operand goes through a pointer
+    ("signal", "u1"), ("total", "u1"), ("unit", "u1"), ("command", "u1"),
+    ("variant", "u1"),          # completion of a command, flags of ctx_arb
+    ("probe", "u1"),            # row of the probe table, 0 for none
+    ("post", "u1"),             # pointer post-modify of the three operands, SPECIAL decoding
+    ("spare", "u1"),
+], align=True)
+"""One decoded instruction, 32 bytes. `total` counts words, or 8-byte units for DRAM."""
+
+# CODE.special: which operands go through a pointer; CODE.post: two bits each, 0 none, 1 increment, 2 decrement.
+SPECIAL_A, SPECIAL_B, SPECIAL_D = 1, 2, 4
+# An operand through a pointer keeps what it is in CODE.a/b/d: pointer kind << 8 | offset.
+POINTER_LM0, POINTER_LM1, POINTER_SRAM, POINTER_DRAM, POINTER_NEIGHBOR = 0, 1, 2, 3, 4
+# Destinations that leave the microengine are 0x8000 | a register number of the next one's neighbour file.
+
+ENGINE = np.dtype([
+    ("file", "u4", (FILE_WORDS,)),
+    ("clock", "u8"),            # cycle at which the next instruction of the executing context issues
+    ("retired", "u8"), ("aborted", "u8"), ("stalled", "u8"), ("idle", "u8"),   # cycles since reset, up to `clock`
+    ("context", "u4"),          # executing context; 0x80 | last one while none executes
+    ("number", "u4"),           # 0..7
+    ("cc_n", "u4"), ("cc_z", "u4"), ("cc_v", "u4"), ("cc_c", "u4"),   # each 0 or 1
+    ("cc_time", "u8"),          # cycle of the last instruction that set them
+    ("previous_a", "u4"), ("previous_alu", "u4"),
+    ("slots", "u4"),            # defer slots still to be executed before `after` takes place
+    ("after", "u4"),            # 0 nothing, 1 go to `after_pc`, 2 swap out
+    ("after_pc", "u4"), ("after_abort", "u4"),
+    ("csr_value", "u4"), ("csr_fresh", "u4"),      # what the local_csr_rd just before delivers
+    ("enabled", "u4"), ("ready", "u4"),            # masks of contexts
+    ("base_marks", "u4"),       # marks that always count in this mode
+    ("pc", "u4", (CONTEXTS,)),
+    ("signals", "u4", (CONTEXTS,)),     # event signals that have arrived, bits 15..1
+    ("wakeup", "u4", (CONTEXTS,)),      # signals slept on, bits 15..1; bit 16: any of them; bit 0: voluntary
+    ("in_pending", "u4", (CONTEXTS,)), ("out_pending", "u4", (CONTEXTS,)),   # pushes and pulls outstanding
+    ("in_total", "u4"), ("out_total", "u4"),
+    ("fifo_time", "u8", (FIFO_DEPTH_MAX,)), ("fifo_next", "u4"),     # when each of the last commands left for the bus
+    # local CSRs
+    ("lm_addr", "u4", (2 * CONTEXTS,)),      # word index of pointer p of context c at 2 * c + p
+    ("t_index", "u4"), ("nn_put", "u4"), ("nn_get", "u4"), ("byte_index", "u4"), ("crc_remainder", "u4"),
+    ("shadow_count", "u4"), ("shadow_due", "u8", (8,)), ("shadow_which", "u4", (8,)), ("shadow_value", "u4", (8,)),
+    ("ctx_enables", "u4"),      # the bits of CTX_ENABLES besides the context enables
+    ("cc_enable", "u4"), ("csr_ctx_pointer", "u4"), ("prn", "u4"), ("previous_context", "u4"),
+    ("timestamp_offset", "u8"), ("profile_offset", "u8"), ("prn_time", "u8"),
+    ("future_count", "u4", (CONTEXTS,)), ("future_signal", "u4", (CONTEXTS,)), ("future_due", "u8", (CONTEXTS,)),
+    ("ustore_address", "u4"), ("ustore_lower", "u4"),
+    ("csr_other", "u4", (128,)),        # local CSRs that only remember what was written, by word address
+    ("neighbor_words", "u4"),           # words on the next-neighbour ring
+    # accounting, per context since its last flush
+    ("packet", "u4", (CONTEXTS,)),      # number of the packet a context works on, 0 for none
+    ("instructions", "u4", (CONTEXTS,)), ("aborts", "u4", (CONTEXTS,)), ("stalls", "u4", (CONTEXTS,)),
+    ("refs", "u4", (CONTEXTS * UNIT_COUNT,)), ("waits", "u4", (CONTEXTS * UNIT_COUNT,)),
+    ("slept_at", "u8", (CONTEXTS,)), ("ready_at", "u8", (CONTEXTS,)),
+    ("signal_unit", "u1", (CONTEXTS * 16,)),    # unit that will raise a signal, for the waiting columns
+], align=True)
+
+ACCESS = np.dtype([
+    ("address", "u4"), ("value", "u4"),
+    ("signals", "u4"),          # mask to set in the context when done
+    ("first", "u2"),            # register-file index of the first transfer register
+    ("me", "u1"), ("ctx", "u1"),
+    ("command", "u1"), ("total", "u1"), ("unit", "u1"), ("byte_mask", "u1"),
+    ("packet", "u4"),
+], align=True)
+"""A command on its way to a unit, or a signal or word between microengines. `total` counts 4-byte words."""
+
+PUSH = np.dtype([
+    ("signals", "u4"),
+    ("first", "u2"), ("me", "u1"), ("ctx", "u1"),
+    ("total", "u1"), ("unit", "u1"),
+    ("pulls", "u1"),            # 1: it ends a pull; it carries no words
+    ("spare", "u1"),
+    ("packet", "u4"),           # packet the context works on from here on, 0: unchanged
+    ("words", "u4", (32,)),
+], align=True)
+"""Words and signals on their way to a microengine."""
+
+PACKET = np.dtype([
+    ("number", "u4"), ("status", "u4"),         # PACKET_*
+    ("arrived", "u8"), ("departed", "u8"),
+    ("length", "u4"), ("handle", "u4"),
+    ("port_in", "u1"), ("port_out", "u1"), ("reason", "u1"), ("kind", "u1"),    # reason: row of the probe table; kind: Python's
+    ("instructions", "u4", (ME_COUNT,)), ("aborted", "u4", (ME_COUNT,)), ("stalled", "u4", (ME_COUNT,)),
+    ("refs", "u2", (ME_COUNT * UNIT_COUNT,)), ("waits", "u4", (ME_COUNT * UNIT_COUNT,)),
+], align=True)
+"""What one packet cost, per microengine (`me`, or `me * UNIT_COUNT + unit`). Waits are elapsed cycles of its threads."""
+
+# What a probe does.
+PROBE_AT, PROBE_BEGIN, PROBE_END, PROBE_DROP = 0, 1, 2, 3
+PROBE = np.dtype([("action", "u1"), ("stride", "u1"), ("key", "u2"), ("hits", "u4")], align=True)
+"""`key` + `stride` * ctx is the register-file index of the buffer handle."""

@@ -1,0 +1,140 @@
+"""The chip's state record as a whole, and how a fresh one is made. Its parts are in layout.py and msf_layout.py.
+
+Not here: what any field does, and the parameters' values.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ixpemu.engine.layout import (
+    ACCESS,
+    ACCESS_DEPTH,
+    ACCESS_LANES,
+    ALARMS,
+    CODE,
+    CONSTANT,
+    CONTEXTS,
+    ENGINE,
+    HANDLES,
+    KEY_SHIFT,
+    KEYS,
+    ME_COUNT,
+    NEVER,
+    PACKET,
+    PACKET_ROWS,
+    PROBE,
+    PUSH,
+    PUSH_DEPTH,
+    PUSH_LANES,
+    QUEUE_DEPTH_MAX,
+    RESERVED_KINDS,
+    RESERVED_ROWS,
+    STORE_WORDS,
+    UNIT_COUNT,
+)
+from ixpemu.engine.msf_layout import MSF
+from ixpemu.engine.parameters import PARAMETER_SLOTS
+
+STATE_VERSION = 1
+"""Goes up whenever the meaning of a saved state changes; snapshots of another version are refused."""
+
+PAGE_WORDS = 1024
+"""Words of one page of `memory`. Its first words are flags, one per page, set by whoever writes into the page."""
+
+STATE = np.dtype([
+    ("now", "u8"),              # time of the last commit
+    ("limit", "u8"),            # commits at this time and later wait for the next slice
+    ("stop_mask", "u4"),        # 1 << STOP_* for reasons that end the slice
+    ("stop_reason", "u4"), ("stop_me", "u4"), ("stop_ctx", "u4"), ("stop_pc", "u4"), ("stop_value", "u4"), ("stop_time", "u8"),
+    ("stop_at_packets", "u8"),
+    ("mode", "u4"),             # 0 fast, 1 default
+    ("commits", "u8"),          # external operations and events so far
+    ("parameter", "u4", (PARAMETER_SLOTS,)),
+    ("keys", "u8", (KEYS,)),    # head of every lane and clock of every microengine, see KEY_SHIFT
+    ("lane_head", "u4", (KEYS,)), ("lane_tail", "u4", (KEYS,)),   # counters that only grow; modulo depth they are slots
+    ("lane_last", "u8", (KEYS,)),                                # latest time scheduled on the lane
+    ("access_time", "u8", (ACCESS_LANES * ACCESS_DEPTH,)),
+    ("push_time", "u8", (PUSH_LANES * PUSH_DEPTH,)),
+    ("alarm", "u8", (ALARMS,)),
+    ("bus_free", "u8", (KEYS,)),            # push and pull buses, by lane
+    ("command_bus", "u8", (2,)),            # when each cluster's command bus takes the next command
+    ("outstanding", "u4", (2,)),            # commands of each cluster not yet signalled
+    ("free_at", "u8", (UNIT_COUNT,)), ("write_free_at", "u8", (UNIT_COUNT,)),
+    ("queue_time", "u8", (UNIT_COUNT * QUEUE_DEPTH_MAX,)), ("queue_next", "u4", (UNIT_COUNT,)),
+    ("commands", "u8", (UNIT_COUNT,)), ("words_moved", "u8", (UNIT_COUNT,)), ("busy", "u8", (UNIT_COUNT,)),
+    # memory map, word indexes into `memory`
+    ("scratch_base", "u4"), ("sram_base", "u4", (2,)), ("dram_base", "u4"),
+    ("scratch_words", "u4"), ("sram_words", "u4", (2,)), ("dram_words", "u4"), ("memory_words", "u4"),
+    # scratch rings
+    ("ring_csr", "u4", (16,)), ("ring_base", "u4", (16,)), ("ring_words", "u4", (16,)), ("ring_head", "u4", (16,)),
+    ("ring_tail", "u4", (16,)), ("ring_used", "u4", (16,)),
+    ("ring_flag", "u1", (16,)), ("ring_flag_before", "u1", (16,)), ("ring_flag_time", "u8", (16,)),
+    # DRAM
+    ("dram_row", "u4", (32,)), ("dram_bank_free", "u8", (32,)), ("dram_writing", "u4"),
+    # hash unit: 48 (2 words), 64 (2), 128 (4), least significant first
+    ("hash_multiplier", "u4", (8,)),
+    # CAP
+    ("cap", "u4", (1024,)),                 # CSRs 0x4000..0x4fff that only remember
+    ("thread_interrupts", "u8"),            # XSCALE_INT_A raw, bit me * 8 + ctx
+    ("thread_interrupts_b", "u8"),
+    ("attention", "u4"),                    # microengines stopped by ctx_arb[bpt]
+    # packets
+    ("packet_next", "u4"),                  # number of the next packet; 0 is "no packet"
+    ("packets_inside", "u4"), ("packets_sent", "u8"), ("packets_dropped", "u8"),
+    ("input_open", "u4"),                   # ports (mask) that may still receive
+    ("handle_key", "u4", (HANDLES,)), ("handle_packet", "u4", (HANDLES,)), ("handles_used", "u4"),
+    ("packet_finished", "u4"),              # finished rows not yet collected by the host
+    ("probe", PROBE, (256,)),
+    ("reserved_total", "u8", (RESERVED_KINDS,)), ("reserved_rows", "u4"),
+    ("reserved_kind", "u1", (RESERVED_ROWS,)), ("reserved_me", "u1", (RESERVED_ROWS,)), ("reserved_ctx", "u1", (RESERVED_ROWS,)),
+    ("reserved_pc", "u4", (RESERVED_ROWS,)), ("reserved_value", "u4", (RESERVED_ROWS,)), ("reserved_time", "u8", (RESERVED_ROWS,)),
+    ("engines", ENGINE, (ME_COUNT,)),
+    ("msf", MSF),
+    ("access", ACCESS, (ACCESS_LANES * ACCESS_DEPTH,)),
+    ("pushes", PUSH, (PUSH_LANES * PUSH_DEPTH,)),
+    ("code", CODE, (ME_COUNT * STORE_WORDS,)),
+    ("packets", PACKET, (PACKET_ROWS,)),
+], align=True)
+
+
+def new_state() -> np.recarray:
+    """A chip after power-up, as a record array of one row: nothing enabled, nothing scheduled, no parameters, no memory map."""
+    array = np.zeros(1, STATE).view(np.recarray)
+    state = array[0]
+    never = NEVER << KEY_SHIFT
+    state.keys[:] = [never | k for k in range(KEYS)]
+    state.alarm[:] = NEVER
+    state.packet_next = 1
+    for m in range(ME_COUNT):
+        engine = state.engines[m]
+        engine.number = m
+        engine.context = 0x80 | (CONTEXTS - 1)          # the first dispatch looks at context 0 first
+        engine.cc_enable = 0x2000
+        engine.file[CONSTANT:CONSTANT + 256] = np.arange(256)
+        engine.future_due[:] = NEVER
+    return array
+
+
+def new_memory(scratch_bytes: int, sram_bytes: tuple[int, int], dram_bytes: int) -> tuple[np.ndarray, dict[str, int]]:
+    """An array of zeros for all memories, and the values of the record's memory-map fields.
+
+    The array is as large as the memories but costs only the pages that are written. Each region starts on a page.
+    """
+    words = [scratch_bytes // 4, sram_bytes[0] // 4, sram_bytes[1] // 4, dram_bytes // 4]
+    pages = [-(-count // PAGE_WORDS) for count in words]
+    total_pages = sum(pages)
+    flag_pages = 1
+    while (total_pages + flag_pages) > flag_pages * PAGE_WORDS:
+        flag_pages += 1
+    bases = []
+    page = flag_pages
+    for count in pages:
+        bases.append(page * PAGE_WORDS)
+        page += count
+    memory = np.zeros(page * PAGE_WORDS, np.uint32)
+    return memory, {
+        "scratch_base": bases[0], "sram_base0": bases[1], "sram_base1": bases[2], "dram_base": bases[3],
+        "scratch_words": words[0], "sram_words0": words[1], "sram_words1": words[2], "dram_words": words[3],
+        "memory_words": page * PAGE_WORDS,
+    }
