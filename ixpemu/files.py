@@ -50,5 +50,5 @@ def write_atomically(path: str | Path, content: bytes) -> None:
             raise
     except OSError as error:
         raise user_error(
-            codes.FILE_UNWRITABLE, f"cannot write {path}: {_reason(error)}", help="check that the folder is there and may be written"
+            codes.FILE_UNWRITABLE, f"cannot write {path}: {_reason(error)}", help="check that the folder exists and is writable"
         ) from None

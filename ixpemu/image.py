@@ -32,7 +32,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class WordOrigin:
-    """Where one word came from: its source line, that line's text, and the macro calls around it: (macro, call), innermost first."""
+    """Where one word came from: its source line, its text, and the macro calls around it as (macro, call), innermost first."""
 
     place: Place
     source: str = ""
