@@ -17,12 +17,50 @@ def _code(number: int, title: str) -> int:
 
 
 # 1xxx preprocessor
+COMMENT_OPEN = _code(1001, "a block comment is never closed")
+HASH_UNKNOWN = _code(1002, "a # directive that does not exist")
+HASH_MALFORMED = _code(1003, "a # directive is incomplete or has a wrong form")
+HASH_BLOCK_OPEN = _code(1004, "a #if, #macro or loop is never closed")
+HASH_BLOCK_UNOPENED = _code(1005, "an #else, #endif, #endm or #endloop belongs to nothing")
+INCLUDE_MISSING = _code(1006, "an included file cannot be found")
+INCLUDE_CYCLE = _code(1007, "a file includes itself")
+MACRO_ARGUMENTS = _code(1008, "a macro is called with a number of arguments that it does not take")
+MACRO_CALL = _code(1009, "a macro call has a wrong form")
+EXPANSION_LIMIT = _code(1010, "macros, loops or includes expand without end")
+DEFINED_TWICE = _code(1011, "a # name is defined again with another meaning")
+USER_ERROR = _code(1012, "#error in the source")
+USER_WARNING = _code(1013, "#warning or #info in the source")
+CONDITION_UNDEFINED = _code(1014, "a name in an #if is not defined and counts as 0")
+CONDITION_VALUE = _code(1015, "the expression of a # directive has no value")
+HASH_UNSUPPORTED = _code(1016, "a # directive that is not supported yet")
 
 # 2xxx syntax
+SYNTAX = _code(2001, "a line that is no statement")
+DIRECTIVE_UNKNOWN = _code(2002, "a directive that does not exist")
+DIRECTIVE_UNSUPPORTED = _code(2003, "a directive that is not supported yet")
+DIRECTIVE_OPERANDS = _code(2004, "a directive with wrong operands")
+EXPRESSION = _code(2005, "an expression that has no value")
+NUMBER = _code(2006, "a number with a wrong form or too large")
 
 # 3xxx operands and encoding
+MNEMONIC_UNKNOWN = _code(3001, "an instruction that does not exist")
+OPERAND_COUNT = _code(3002, "an instruction with a wrong number of operands")
+OPERAND_KIND = _code(3003, "an operand of a kind that cannot stand there")
+OPERAND_WORD = _code(3004, "an operation, command or name that the instruction does not know")
+OPTION_UNKNOWN = _code(3005, "an option that the instruction does not take")
+OPTION_ARGUMENT = _code(3006, "an option with a wrong argument")
+OPERAND_RANGE = _code(3007, "a constant that does not fit its field")
 
 # 4xxx flow and registers
+LABEL_UNDEFINED = _code(4001, "a label that is not defined")
+LABEL_TWICE = _code(4002, "a label that is defined twice")
+DECLARED_TWICE = _code(4003, "a name that is declared twice in one scope")
+SIGNAL_UNDECLARED = _code(4004, "a signal that is not declared")
+SCOPE_UNBALANCED = _code(4005, "a .begin without .end, or an .end without .begin")
+AGGREGATE = _code(4006, "an aggregate used wrongly")
+REGISTER_HALF = _code(4007, "a transfer register used against its read or write declaration")
+NAME_KIND = _code(4008, "a signal where a register belongs, or the other way round")
+PHYSICAL = _code(4009, "a physical name in an ordinary program, or the other way round")
 
 # 5xxx transfers and signals
 
@@ -51,6 +89,8 @@ LINE_RATE = _code(6045, "a line rate that the port cannot have")
 FRAME_REFUSED = _code(6046, "a frame that cannot be put on a line")
 TRAFFIC_UNKNOWN = _code(6047, "an unknown traffic stream")
 PORT_UNKNOWN = _code(6048, "a port that the board does not have")
+ROUTE_FILE = _code(6050, "a line of a route file is wrong")
+TABLE_FULL = _code(6051, "a table of the chip's memory is full")
 
 # 7xxx reserved behaviour of the running chip
 

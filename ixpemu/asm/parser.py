@@ -1,0 +1,390 @@
+"""Statements from lines: Lark reads each *shape* of line once, and lines of a known shape are filled in from its template.
+
+Lark sees token kinds only, so two lines with the same kinds in the same order have the same tree; `alu[x, y, +, 1]` and
+`alu[z, z, +, 4]` are one parse. That makes a line of known shape cost little more than its scan. Nothing here knows a mnemonic, a directive
+or a register class; see grammar.lark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lark import Lark, Token, Transformer
+from lark.exceptions import UnexpectedToken
+from lark.lexer import Lexer, PatternStr
+
+from ixpemu.asm.findings import Findings
+from ixpemu.asm.source import Line
+from ixpemu.asm.syntax import Node, Statement
+from ixpemu.codes import SYNTAX
+
+MOST_TOKENS = 2000
+DEEPEST = 100       # nesting of one expression; keeps recursion over trees bounded
+_SHAPES_KEPT = 20_000
+
+
+class Scanned(NamedTuple):
+    """One token of a line: its terminal in the grammar, its text and its offset."""
+
+    kind: str
+    text: str
+    start: int
+
+
+class Template(NamedTuple):
+    """A `Node` of a shape. All numbers are indexes of tokens, inclusive; `text_first > text_last` is no text."""
+
+    kind: str
+    text_first: int
+    text_last: int
+    first: int
+    last: int
+    children: tuple[Template, ...] = ()
+    depth: int = 1
+
+
+class Shape(NamedTuple):
+    """The tree of all lines with the same token kinds."""
+
+    labels: tuple[Template, ...]
+    head: Template | None
+    operands: tuple[Template, ...]
+    options: tuple[Template, ...]
+    brackets: bool
+
+
+class Failure(NamedTuple):
+    """A shape that is no statement: the token that cannot stand where it is, and the kinds that could."""
+
+    token: int
+    accepted: frozenset[str]
+
+
+class TooDeep(Exception):
+    """An expression nested beyond `DEEPEST`."""
+
+
+class _Given(Lexer):
+    """Hands Lark the token kinds it is given as a list of strings."""
+
+    def __init__(self, lexer_conf: Any) -> None:
+        pass
+
+    def lex(self, data: Any) -> Iterator[Token]:
+        for index, kind in enumerate(data):
+            yield Token(kind, kind, start_pos=index)
+
+
+class _Templates(Transformer[Token, Any]):
+    """Makes templates while Lark parses. Children are tokens (`start_pos` is their index) and templates."""
+
+    @staticmethod
+    def _first(child: Token | Template) -> int:
+        return child.start_pos or 0 if isinstance(child, Token) else child.first
+
+    @staticmethod
+    def _last(child: Token | Template) -> int:
+        return child.start_pos or 0 if isinstance(child, Token) else child.last
+
+    def _node(self, kind: str, children: list[Any], text: tuple[int, int] | None = None) -> Template:
+        parts = tuple(child for child in children if isinstance(child, Template))
+        depth = 1 + max((part.depth for part in parts), default=0)
+        if depth > DEEPEST:
+            raise TooDeep
+        first, last = self._first(children[0]), self._last(children[-1])
+        text_first, text_last = text if text is not None else (first, last)
+        return Template(kind, text_first, text_last, first, last, parts, depth)
+
+    def _leaf(self, kind: str, children: list[Any]) -> Template:
+        return self._node(kind, children)
+
+    def _by_first_token(self, kind: str, children: list[Any]) -> Template:
+        index = next(child.start_pos for child in children if isinstance(child, Token))
+        return self._node(kind, children, (index, index))
+
+    def name(self, children: list[Any]) -> Template:
+        return self._leaf("name", children)
+
+    def number(self, children: list[Any]) -> Template:
+        return self._leaf("number", children)
+
+    def string(self, children: list[Any]) -> Template:
+        return self._leaf("string", children)
+
+    def nothing(self, children: list[Any]) -> Template:
+        return self._leaf("nothing", children)
+
+    def operator(self, children: list[Any]) -> Template:
+        return self._leaf("operator", children)
+
+    def mnemonic(self, children: list[Any]) -> Template:
+        return self._leaf("mnemonic", children)
+
+    def label_address(self, children: list[Any]) -> Template:
+        return self._leaf("label_address", children)
+
+    def label(self, children: list[Any]) -> Template:
+        return self._node("label", children, (self._first(children[0]), self._first(children[0])))
+
+    def member(self, children: list[Any]) -> Template:
+        return self._by_first_token("member", children)
+
+    def indexed(self, children: list[Any]) -> Template:
+        first = self._first(children[0])
+        return self._node("indexed", children, (first, self._last(children[-1]) if len(children) == 2 else first))
+
+    def shift(self, children: list[Any]) -> Template:
+        return self._by_first_token("shift", children)
+
+    def binary(self, children: list[Any]) -> Template:
+        return self._by_first_token("binary", children)
+
+    def unary(self, children: list[Any]) -> Template:
+        return self._by_first_token("unary", children)
+
+    def conditional(self, children: list[Any]) -> Template:
+        return self._by_first_token("conditional", children)
+
+    def address(self, children: list[Any]) -> Template:
+        return self._by_first_token("address", children)
+
+    def parenthesis(self, children: list[Any]) -> Template:
+        return self._by_first_token("parenthesis", children)
+
+    def operands(self, children: list[Any]) -> Template:
+        return self._node("operands", children)
+
+    def option(self, children: list[Any]) -> Template:
+        first = self._first(children[0])
+        node = self._node("option", children, (first, first))
+        return node._replace(children=node.children[0].children if node.children else ())
+
+    def instruction(self, children: list[Any]) -> tuple[Template, ...]:
+        return tuple(child for child in children if isinstance(child, Template))
+
+    def directive(self, children: list[Any]) -> tuple[Template, ...]:
+        head = self._node("directive", children[:1])
+        return (head, *(child for child in children if isinstance(child, Template)))
+
+    def statement(self, children: list[Any]) -> Shape:
+        labels = tuple(child for child in children if isinstance(child, Template))
+        body: tuple[Template, ...] = next((child for child in children if not isinstance(child, Template)), ())
+        if not body:
+            return Shape(labels, None, (), (), False)
+        head, rest = body[0], body[1:]
+        if head.kind == "directive":
+            return Shape(labels, head, rest, (), False)
+        brackets = bool(rest) and rest[0].kind == "operands"
+        return Shape(labels, head, rest[0].children if brackets else (), rest[1:] if brackets else rest, brackets)
+
+
+@cache
+def _lark() -> Lark:
+    grammar = Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8")
+    return Lark(
+        grammar, start=["statement", "condition"], parser="lalr", lexer=_Given, transformer=_Templates(),
+        keep_all_tokens=True, maybe_placeholders=False,
+    )
+
+
+@cache
+def _scanner() -> re.Pattern[str]:
+    """One regular expression out of the grammar's terminals: those with a pattern in the grammar's order, then the literals."""
+    patterns: list[str] = []
+    literals: list[tuple[str, str]] = []
+    for terminal in _lark().terminals:
+        if isinstance(terminal.pattern, PatternStr):
+            literals.append((terminal.pattern.value, terminal.name))
+        else:
+            patterns.append(f"(?P<{terminal.name}>{terminal.pattern.to_regexp()})")
+    literals.sort(key=lambda literal: -len(literal[0]))
+    patterns += [f"(?P<{name}>{re.escape(value)})" for value, name in literals]
+    return re.compile("|".join([*patterns, r"(?P<OTHER>\S)"]))
+
+
+@cache
+def _spellings() -> dict[str, str]:
+    """What a terminal looks like, for messages."""
+    spelled = {
+        terminal.name: f"`{terminal.pattern.value}`" for terminal in _lark().terminals if isinstance(terminal.pattern, PatternStr)
+    }
+    return spelled | {
+        "LABEL": "a label", "DIRECTIVE": "a directive", "INDEX": "an indexed register", "REGISTER": "a register", "NAME": "a name",
+        "NUMBER": "a number", "STRING": "a string", "$END": "the end of the line",
+    }
+
+
+def scan(text: str) -> list[Scanned]:
+    """The tokens of a line. What no token can begin with comes out as kind OTHER."""
+    out = []
+    for match in _scanner().finditer(text):
+        kind = match.lastgroup or "OTHER"
+        out.append(Scanned(kind, match.group(), match.start()))
+    return out
+
+
+_shapes: dict[tuple[str, ...], Any] = {}
+
+
+def _shape(kinds: tuple[str, ...], start: str) -> Any:
+    """The `Shape` (for a statement) or `Template` (for a condition) of these token kinds, or the `Failure`."""
+    key = (start, *kinds)
+    known = _shapes.get(key)
+    if known is None:
+        if len(_shapes) >= _SHAPES_KEPT:
+            _shapes.clear()
+        try:
+            if "OTHER" in kinds:
+                raise UnexpectedToken(Token("OTHER", "OTHER", start_pos=kinds.index("OTHER")), set())
+            known = _lark().parse(kinds, start=start)       # type: ignore[arg-type]
+        except UnexpectedToken as error:
+            at_end = error.token.type == "$END"
+            accepted = frozenset(error.accepts) if error.interactive_parser is not None else frozenset()
+            known = Failure(len(kinds) if at_end else error.token.start_pos or 0, accepted)
+        _shapes[key] = known
+    return known
+
+
+def _fill(template: Template, tokens: list[Scanned]) -> Node:
+    kind, text_first, text_last, first, last, children, _ = template
+    if text_first == text_last:
+        text = tokens[text_first].text
+    else:
+        text = "".join([token.text for token in tokens[text_first:text_last + 1]])
+    token = tokens[last]
+    return Node(
+        kind, text, tokens[first].start, token.start + len(token.text), tuple([_fill(child, tokens) for child in children])
+    )
+
+
+def parse_line(line: Line, findings: Findings) -> Statement | None:
+    """The statement on a line, or None after adding what is wrong with it to `findings`."""
+    tokens = scan(line.text)
+    if not _fits(line, tokens, findings):
+        return None
+    try:
+        shape = _shape(tuple([token.kind for token in tokens]), "statement")
+    except TooDeep:
+        _report_depth(line, findings)
+        return None
+    if isinstance(shape, Failure):
+        report(line, tokens, shape, findings)
+        return None
+    labels, head, operands, options, brackets = shape
+    return Statement(
+        line,
+        tuple([_fill(label, tokens) for label in labels]),
+        _fill(head, tokens) if head is not None else None,
+        tuple([_fill(operand, tokens) for operand in operands]),
+        tuple([_fill(option, tokens) for option in options]),
+        brackets,
+    )
+
+
+def parse_condition(line: Line, findings: Findings) -> Node | None:
+    """The expression or string that is the whole of `line`, or None after adding what is wrong with it to `findings`."""
+    tokens = scan(line.text)
+    if not _fits(line, tokens, findings):
+        return None
+    try:
+        template = _shape(tuple([token.kind for token in tokens]), "condition")
+    except TooDeep:
+        _report_depth(line, findings)
+        return None
+    if isinstance(template, Failure):
+        report(line, tokens, template, findings)
+        return None
+    return _fill(template, tokens)
+
+
+def _report_depth(line: Line, findings: Findings) -> None:
+    findings.error(
+        SYNTAX, f"the expression is nested more than {DEEPEST} deep", line.whole(), help="name a part of it with #define_eval"
+    )
+
+
+def _fits(line: Line, tokens: list[Scanned], findings: Findings) -> bool:
+    if len(tokens) > MOST_TOKENS:
+        findings.error(SYNTAX, f"the line has {len(tokens)} words and signs; at most {MOST_TOKENS} are read", line.whole())
+        return False
+    return True
+
+
+_OPENERS = {"LSQB": "RSQB", "LPAR": "RPAR"}
+
+
+def _open_brackets(tokens: list[Scanned], before: int) -> list[Scanned]:
+    stack: list[Scanned] = []
+    for token in tokens[:before]:
+        if token.kind in _OPENERS:
+            stack.append(token)
+        elif stack and token.kind == _OPENERS[stack[-1].kind]:
+            stack.pop()
+    return stack
+
+
+def report(line: Line, tokens: list[Scanned], failure: Failure, findings: Findings) -> None:
+    """Adds to `findings` why the line is no statement."""
+    at = failure.token
+    open_brackets = _open_brackets(tokens, at)
+    if at >= len(tokens):
+        if open_brackets:
+            bracket = open_brackets[-1]
+            closing = "]" if bracket.kind == "LSQB" else ")"
+            findings.error(
+                SYNTAX, f"this `{bracket.text}` is never closed", line.origin(bracket.start, bracket.start + 1),
+                help=f"write the `{closing}` that belongs to it; a list may go on in the next line behind a comma",
+            )
+            return
+        where = len(line.text.rstrip())
+        findings.error(
+            SYNTAX, f"the line ends too soon: {_expected(failure)}", line.origin(max(0, where - 1), where), help=_end_help(tokens)
+        )
+        return
+    token = tokens[at]
+    origin = line.origin(token.start, token.start + len(token.text))
+    previous = tokens[at - 1] if at else None
+    message, help_text = _reason(token, previous, failure, bool(open_brackets))
+    findings.error(SYNTAX, message, origin, help=help_text)
+
+
+def _end_help(tokens: list[Scanned]) -> str | None:
+    if len(tokens) == 1 and tokens[0].kind == "LABEL":
+        return f"a label is defined with a colon behind it: `{tokens[0].text}:`"
+    return None
+
+
+def _reason(token: Scanned, previous: Scanned | None, failure: Failure, inside: bool) -> tuple[str, str | None]:
+    accepted = failure.accepted
+    if token.kind == "OTHER":
+        if token.text in "'\"":
+            return f"this {token.text} begins a string that is never closed", f"write a second {token.text} on the same line"
+        return f"`{token.text}` has no meaning here", None
+    if previous is not None and previous.kind == "LABEL" and "COLON" in accepted and len(accepted) == 1:
+        return f"expected `:` behind the label `{previous.text}`", f"a label is defined as `{previous.text}:`"
+    if token.kind in ("COMMA", "RSQB") and inside and "NAME" in accepted:
+        return "an operand is missing here", "write `--` where there is no operand"
+    if token.kind in ("NAME", "NUMBER", "REGISTER", "INDEX", "LABEL", "__ANON_1") and "COMMA" in accepted:
+        return f"a comma is missing before `{token.text}`", None
+    if token.kind == "DIRECTIVE":
+        return f"`{token.text}` must begin a line", "a directive stands on a line of its own"
+    if token.kind in ("RSQB", "RPAR") and not inside:
+        return f"this `{token.text}` closes nothing", None
+    return f"`{token.text}` cannot stand here: {_expected(failure)}", None
+
+
+# In the order in which they are named. A message that lists every operator helps nobody.
+_TOLD = ("NAME", "NUMBER", "REGISTER", "LABEL", "COMMA", "LSQB", "RSQB", "RPAR", "COLON", "$END")
+
+
+def _expected(failure: Failure) -> str:
+    told = [_spellings()[kind] for kind in _TOLD if kind in failure.accepted]
+    if {"NAME", "NUMBER", "REGISTER", "LPAR"} <= failure.accepted:
+        told = ["an operand"] + [text for text in told if text not in ("a name", "a number", "a register", "a label")]
+    if not told:
+        told = [_spellings().get(kind, kind) for kind in sorted(failure.accepted)[:4]] or ["something else"]
+    return "expected " + (" or ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else told[0])
