@@ -1,0 +1,105 @@
+"""`ixpemu run`: an application over captures or made traffic, with a progress bar, and the table of what packets cost."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ixpemu.cli_support import announce, failed_json, key_values, number, port_files, report_error, show, show_json, usage_error
+from ixpemu.diagnostics import UserError
+
+MODES = ("default", "fast")
+DEFAULT_TRAFFIC_PACKETS = 10_000        # a made stream has no end of its own
+_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command of this module."""
+    app.command("run")(run_command)
+
+
+def count(option: str, text: str | None) -> int | None:
+    """A positive whole number: `1000`, `10_000`, `2M`, `0x100`."""
+    if text is None:
+        return None
+    scale = {"k": 10**3, "M": 10**6, "G": 10**9}.get(text[-1:], 1)
+    value = number(text[:-1] if scale > 1 else text)
+    if value is None or value <= 0:
+        raise usage_error(f"{option} {text!r} is not a positive whole number", f"for instance  {option} 10_000  or  {option} 2M")
+    return value * scale
+
+
+def chip_seconds(text: str | None) -> float | None:
+    """A time on the chip: `5ms`, `250us`, `0.1s`; a bare number is seconds."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*(s|ms|us|ns)?", text)
+    if not found or float(found[1]) == 0:
+        raise usage_error(f"--time {text!r} is not a time", "for instance  --time 5ms  or  --time 250us")
+    return float(found[1]) * _UNITS[found[2] or "s"]
+
+
+@contextmanager
+def _progress(shown: bool) -> Iterator[Callable[[float, str], None]]:
+    """A function that takes the share done (0 to 1) and a word about it; a bar on standard error, or nothing."""
+    if not shown:
+        yield lambda share, text: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    with Progress(
+        BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TextColumn("{task.description}"), TimeElapsedColumn(),
+        console=Console(stderr=True), transient=True,
+    ) as bar:
+        task = bar.add_task("starting", total=1.0)
+        yield lambda share, text: bar.update(task, completed=share, description=text)
+
+
+def run_command(
+    application: Annotated[str, typer.Argument(metavar="APP", help="A folder with an app.toml, or the name of a shipped application.", show_default=False)],
+    pcap: Annotated[list[str] | None, typer.Option("--pcap", metavar="PORT=FILE", help="Feed a port from this capture.")] = None,
+    out: Annotated[list[str] | None, typer.Option("--out", metavar="PORT=FILE", help="Write what a port sends to this capture.")] = None,
+    traffic: Annotated[str | None, typer.Option(metavar="64B|imix|FILE.toml", help="Feed every port from made traffic.")] = None,
+    gbps: Annotated[float | None, typer.Option(metavar="G", help="The rate at which frames arrive at each port, in Gb/s.")] = None,
+    packets: Annotated[str | None, typer.Option(metavar="N", help="Stop when N packets have left or been dropped.")] = None,
+    cycles: Annotated[str | None, typer.Option(metavar="N", help="Stop after N chip cycles.")] = None,
+    time: Annotated[str | None, typer.Option(metavar="T", help="Stop after this time on the chip, e.g. 5ms.")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=V", help="Override a parameter of the chip file.")] = None,
+    mode: Annotated[str, typer.Option(metavar="|".join(MODES), help="fast leaves out the accounting by packet.")] = "default",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Run an application and print what each type of packet cost."""
+    limits = [name for name, value in (("--packets", packets), ("--cycles", cycles), ("--time", time)) if value is not None]
+    if len(limits) > 1:
+        raise usage_error(f"{' and '.join(limits)} contradict each other", "give one of them")
+    if mode not in MODES:
+        raise usage_error(f"there is no mode {mode!r}", f"one of {', '.join(MODES)}")
+    packet_limit, cycle_limit, time_limit = count("--packets", packets), count("--cycles", cycles), chip_seconds(time)
+    if traffic is not None and not limits:
+        packet_limit = DEFAULT_TRAFFIC_PACKETS
+    from ixpemu.app_file import PORTS
+
+    feeds, captures = port_files("--pcap", pcap or [], PORTS), port_files("--out", out or [], PORTS)
+    overrides = key_values("--set", set_ or [])
+    try:
+        report = _run(application, feeds, captures, traffic, gbps, packet_limit, cycle_limit, time_limit, overrides, mode,
+                      shown=not quiet and not json and sys.stderr.isatty())
+    except UserError as error:
+        if not json:
+            raise
+        show_json(failed_json(error))
+        raise typer.Exit(report_error(error)) from error
+    from ixpemu.report import run_json, run_report
+
+    if json:
+        show_json(run_json(report))
+    else:
+        show(run_report(report))

@@ -1,0 +1,115 @@
+"""What the sub-commands share: printing, rendering of diagnostics with their source lines, arguments of the form KEY=VALUE.
+
+No command is defined here.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ixpemu import codes
+from ixpemu.diagnostics import Diagnostic, Severity, Sources, UserError, as_json, render
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+PIPE_WIDTH = 140            # columns when the output is no terminal: wide enough for every table
+_COLOURS = {Severity.ERROR: "\x1b[1;31m", Severity.WARNING: "\x1b[1;33m", Severity.NOTE: "\x1b[1m"}
+
+
+def usage_error(message: str, help: str | None = None) -> UserError:
+    """A wrong argument: exit code 2."""
+    return UserError(Diagnostic(codes.ARGUMENT, message, help=help))
+
+
+def show(renderable: RenderableType) -> None:
+    """Prints a renderable on standard output, without colour and at a fixed width where that is no terminal."""
+    from rich.console import Console
+
+    terminal = sys.stdout.isatty()
+    Console(width=None if terminal else PIPE_WIDTH, highlight=False, soft_wrap=not terminal).print(renderable)
+
+
+def show_json(values: Any) -> None:
+    """Prints JSON values on standard output."""
+    sys.stdout.write(json.dumps(values, indent=2) + "\n")
+
+
+def sources_of(diagnostics: Iterable[Diagnostic]) -> Sources:
+    """The lines of every file that the diagnostics speak of, as far as they can be read."""
+    sources = Sources()
+    for diagnostic in diagnostics:
+        for origin in (diagnostic.origin, *(note.origin for note in diagnostic.notes)):
+            if origin is None or origin.span.file in sources.lines:
+                continue
+            try:
+                with Path(origin.span.file).open(encoding="utf-8") as stream:
+                    sources.lines[origin.span.file] = stream.read().splitlines()
+            except (OSError, UnicodeDecodeError):
+                sources.lines[origin.span.file] = ()
+    return sources
+
+
+def show_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
+    """Writes diagnostics to standard error, with source lines."""
+    sources = sources_of(diagnostics)
+    colour = sys.stderr.isatty()
+    for diagnostic in diagnostics:
+        text = render(diagnostic, sources)
+        if colour:
+            head = f"{diagnostic.severity.value} {diagnostic.label}"
+            text = text.replace(head, f"{_COLOURS[diagnostic.severity]}{head}\x1b[0m", 1)
+        sys.stderr.write(text + "\n")
+
+
+def report_error(error: UserError) -> int:
+    """Shows the error and gives the exit code that goes with it."""
+    show_diagnostics(error.diagnostics)
+    wrong_usage = any(d.code in (codes.ARGUMENT, codes.APP_OVERRIDE) for d in error.diagnostics)
+    return 2 if wrong_usage else 1
+
+
+def failed_json(error: UserError) -> dict[str, object]:
+    """What `--json` prints when there is nothing but diagnostics to print."""
+    return {"diagnostics": as_json(error.diagnostics)}
+
+
+def key_values(option: str, texts: Sequence[str]) -> dict[str, str]:
+    """`KEY=VALUE` arguments as a dict. Raises a usage error for one without `=`, or a key given twice."""
+    pairs: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise usage_error(f"{option} {text!r} lacks a key or a value", f"write  {option} KEY=VALUE")
+        if key.strip() in pairs:
+            raise usage_error(f"{option} gives {key.strip()!r} twice", "leave one out")
+        pairs[key.strip()] = value.strip()
+    return pairs
+
+
+def port_files(option: str, texts: Sequence[str], ports: int) -> dict[int, Path]:
+    """`PORT=FILE` arguments by port number."""
+    files: dict[int, Path] = {}
+    for key, value in key_values(option, texts).items():
+        if not key.isdecimal() or int(key) >= ports or not value:
+            raise usage_error(f"{option} {key}={value}: no such port or no file", f"write  {option} PORT=FILE, PORT from 0 to {ports - 1}")
+        files[int(key)] = Path(value)
+    return files
+
+
+def number(text: str) -> int | None:
+    """A whole number as programmers write it: decimal, 0x..., 0b..., with underscores; None where it is none."""
+    try:
+        return int(text, 0)
+    except ValueError:
+        return None
+
+
+def announce(text: str) -> None:
+    """One line of progress on standard error."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()

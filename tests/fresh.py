@@ -1,0 +1,89 @@
+"""The files in the repository that are made from others: written anew, or compared with what would be written.
+
+`python -m tests.fresh --write` or `--check`; a test does the check as well.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def reference() -> dict[Path, bytes]:
+    """docs/reference: the instruction reference, from isa/."""
+    from ixpemu.isa import instruction_set
+    from ixpemu.isa.reference import reference_pages
+
+    return {ROOT / "docs" / "reference" / name: text.encode() for name, text in reference_pages(instruction_set()).items()}
+
+
+def dispatch() -> dict[Path, bytes]:
+    """The engine's dispatch module, from isa/."""
+    from ixpemu.isa.emit import generated_files
+
+    return {ROOT / name: text.encode() for name, text in generated_files().items()}
+
+
+def traces() -> dict[Path, bytes]:
+    """The sample trace, from its script."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, str(ROOT / "traces" / "make_sample.py"), folder], check=True, stdout=subprocess.DEVNULL)
+        return {ROOT / "traces" / path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
+
+
+GENERATORS: tuple[Callable[[], dict[Path, bytes]], ...] = (reference, dispatch, traces)
+# Folders that hold generated files only: a file that no generator makes any more is stale.
+WHOLE_FOLDERS = (ROOT / "docs" / "reference",)
+
+
+def stale() -> list[str]:
+    """What is out of date, one line each."""
+    found = []
+    wanted: dict[Path, bytes] = {}
+    for generator in GENERATORS:
+        wanted |= generator()
+    for path, content in wanted.items():
+        if not path.is_file():
+            found.append(f"{path.relative_to(ROOT)} is missing")
+        elif path.read_bytes() != content:
+            found.append(f"{path.relative_to(ROOT)} is not what it is made from")
+    for folder in WHOLE_FOLDERS:
+        found += [f"{path.relative_to(ROOT)} is made by nothing" for path in sorted(folder.glob("*")) if path not in wanted]
+    return found
+
+
+def write() -> None:
+    """Writes every generated file and removes stale ones."""
+    wanted: dict[Path, bytes] = {}
+    for generator in GENERATORS:
+        wanted |= generator()
+    for folder in WHOLE_FOLDERS:
+        for path in folder.glob("*"):
+            if path not in wanted:
+                path.unlink()
+    for path, content in wanted.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.is_file() or path.read_bytes() != content:
+            path.write_bytes(content)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    action = parser.add_mutually_exclusive_group(required=True)
+    action.add_argument("--write", action="store_true")
+    action.add_argument("--check", action="store_true")
+    if parser.parse_args().write:
+        write()
+        return 0
+    found = stale()
+    for line in found:
+        print(f"{line}; run  make docs", file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
