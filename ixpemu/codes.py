@@ -62,7 +62,28 @@ REGISTER_HALF = _code(4007, "a transfer register used against its read or write 
 NAME_KIND = _code(4008, "a signal where a register belongs, or the other way round")
 PHYSICAL = _code(4009, "a physical name in an ordinary program, or the other way round")
 
+DEFER_SLOT = _code(4101, "an instruction that may not stand in a defer slot")
+DEFER_PAST_END = _code(4102, "defer slots behind the end of the program")
+BANK_CONFLICT = _code(4110, "registers that cannot be divided between the banks A and B")
+OUT_OF_REGISTERS = _code(4111, "more registers are needed at once than there are")
+IMAGE_TOO_LARGE = _code(4120, "a program larger than the control store")
+USED_BEFORE_SET = _code(4700, "a register is used before it is set")
+MAYBE_USED_BEFORE_SET = _code(4701, "a register may be used before it is set")
+UNREACHABLE = _code(4702, "code that is never reached")
+RUNS_OFF_END = _code(4703, "the program runs past its end")
+
 # 5xxx transfers and signals
+XFER_ORDER_MISSING = _code(5001, "a command uses several transfer registers and nothing gives their order")
+XFER_ORDER_SHORT = _code(5002, "a command uses more transfer registers than their order has")
+SET_NEVER_USED = _code(5008, "a register is set and never used")
+XFER_ORDER_CONTRADICTION = _code(5010, "transfer register orders that contradict each other")
+OUT_OF_TRANSFERS = _code(5011, "more transfer registers are needed at once than there are")
+OUT_OF_SIGNALS = _code(5012, "more signals are needed at once than there are")
+SIGNAL_NEVER_RAISED = _code(5020, "waiting for a signal that nobody raises")
+SIGNAL_MIXED = _code(5021, "a wait for a signal that is raised alone here and as a pair there")
+PAIR_POLLED = _code(5022, "a test of one signal of a pair")
+PAIR_ANY = _code(5023, "a wait for any of several signals with a pair among them")
+NO_SIGNAL = _code(5117, "a command without a signal, so that its transfer registers never become free")
 
 # 6xxx files, applications and arguments
 FILE_UNREADABLE = _code(6001, "a file cannot be read")

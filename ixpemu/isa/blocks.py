@@ -201,6 +201,7 @@ class Facts:
     waits_any: bool = False
     swaps: bool = False                     # gives up the microengine here
     consumes: int | None = None             # operand index of a signal that is tested and cleared (br_signal)
+    arrived_when_taken: bool = True         # where it has come: at the branch target (br_signal), else behind (br_!signal)
     branch: BranchFacts | None = None
     resume: tuple[int, int] | None = None   # (token index, argument index) of the label where it goes on after the swap
     reads_cc: bool = False
