@@ -7,12 +7,15 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ixpemu.cli_support import announce, failed_json, key_values, number, port_files, report_error, show, show_json, usage_error
 from ixpemu.diagnostics import UserError
+
+if TYPE_CHECKING:
+    from ixpemu.trace import RunReport
 
 MODES = ("default", "fast")
 DEFAULT_TRAFFIC_PACKETS = 10_000        # a made stream has no end of its own
@@ -103,3 +106,16 @@ def run_command(
         show_json(run_json(report))
     else:
         show(run_report(report))
+
+
+def _run(
+    application: str, feeds: dict[int, Path], captures: dict[int, Path], traffic: str | None, gbps: float | None,
+    packets: int | None, cycles: int | None, seconds: float | None, overrides: dict[str, str], mode: str, shown: bool,
+) -> RunReport:
+    from ixpemu.app import App
+
+    with _progress(shown) as progress:
+        ready = App.load(
+            application, feeds=feeds, captures=captures, traffic=traffic, gbps=gbps, overrides=overrides, mode=mode, announce=announce,
+        )
+        return ready.run(packets=packets, cycles=cycles, time=seconds, progress=progress)

@@ -52,3 +52,13 @@ def write_atomically(path: str | Path, content: bytes) -> None:
         raise user_error(
             codes.FILE_UNWRITABLE, f"cannot write {path}: {_reason(error)}", help="check that the folder exists and is writable"
         ) from None
+
+
+def make_folder(path: str | Path) -> None:
+    """Make the folder `path` and those above it, where they are not there. `UserError` 6002 on failure."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise user_error(
+            codes.FILE_UNWRITABLE, f"cannot make the folder {path}: {_reason(error)}", help="check that it may be written"
+        ) from None

@@ -11,16 +11,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ixpemu.report.tables import plain_table
 from ixpemu.trace.summary import Latency, RunReport, TypeFigures, unbalanced
-
-
-def _table(first: str, *numbers: str) -> Table:
-    """A plain table of one column of names and right-aligned columns; without `first` it has no header."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="", show_header=bool(first))
-    table.add_column(first, no_wrap=True)
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
 
 
 def _mean(total: int, packets: int) -> str:
@@ -42,7 +34,7 @@ def summary_line(report: RunReport) -> Text:
 
 def packet_table(report: RunReport) -> Table:
     """Packets in, out and dropped, each reason on a line of its own."""
-    table = _table("", "")
+    table = plain_table("", "")
     table.add_row("in", f"{report.arrived:,}")
     table.add_row("out", f"{report.sent:,}")
     if report.generated:
@@ -59,7 +51,7 @@ def cost_table(report: RunReport) -> Table | None:
     """Per packet of each type: instructions, microengine cycles by what was done in them, waiting. None without packets."""
     if not report.types:
         return None
-    table = _table("type", "packets", "share", "instr", "executing", "aborted", "stalled", "waiting")
+    table = plain_table("type", "packets", "share", "instr", "executing", "aborted", "stalled", "waiting")
     everything = sum(kind.packets for kind in report.types)
     for kind in report.types:
         n = kind.packets
@@ -79,7 +71,7 @@ def unit_table(report: RunReport, which: str) -> Table | None:
     units = _units(report.types, which)
     if not units:
         return None
-    table = _table("type", *units)
+    table = plain_table("type", *units)
     for kind in report.types:
         table.add_row(kind.name, *(_mean(getattr(kind, which).get(unit, 0), kind.packets) for unit in units))
     return table
@@ -89,7 +81,7 @@ def latency_table(report: RunReport) -> Table | None:
     """Port to port, in cycles and, for the median, in microseconds. None where no packet was sent."""
     if not any(kind.latency for kind in report.types):
         return None
-    table = _table("type", "sent", "min", "median", "p99", "max", "median us")
+    table = plain_table("type", "sent", "min", "median", "p99", "max", "median us")
     for kind in report.types:
         if kind.latency is not None:
             cycles = kind.latency
@@ -104,7 +96,7 @@ def port_table(report: RunReport) -> Table | None:
     """Frames and achieved rates against the line's. None where the application has no port."""
     if not report.ports:
         return None
-    table = _table("port", "line", "in", "refused", "in rate", "out", "out rate", "of line")
+    table = plain_table("port", "line", "in", "refused", "in rate", "out", "out rate", "of line")
     for port in report.ports:
         share = "-" if port.transmit_gbps is None else f"{port.transmit_gbps / port.line_gbps:.1%}"
         table.add_row(
@@ -117,7 +109,7 @@ def port_table(report: RunReport) -> Table | None:
 def clock_table(report: RunReport) -> Table:
     """Where all microengine cycles went: to packets, to work outside of packets, to nothing."""
     packets = sum((kind.cycles.total for kind in report.types), 0)
-    table = _table("", "", "")
+    table = plain_table("", "", "")
     rows = (("in packets", packets), ("between packets", report.outside.cycles.total), ("idle", report.outside.idle))
     for name, cycles in rows:
         table.add_row(name, f"{cycles:,}", f"{cycles / max(report.clocks, 1):.1%}")

@@ -1,0 +1,81 @@
+"""One measurement in a process of its own, its result as JSON on standard output: `python -m ixpemu.bench.worker TASK ...`.
+
+Tasks: `compile`, `start`, `speed CASE MODE SECONDS`, `assembler SECONDS`. Called by `ixpemu.bench`; not a command for people.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from typing import Any
+
+
+def _compile() -> dict[str, Any]:
+    started = time.perf_counter()
+    from ixpemu.chip import Chip
+
+    Chip().run(cycles=1)
+    return {"seconds": time.perf_counter() - started}
+
+
+def _start() -> dict[str, Any]:
+    from ixpemu.app import App
+
+    app = App.load("ipv4_forward")
+    app.chip.run(cycles=1)
+    return {"first_instruction_at": time.time()}
+
+
+def _speed(case: str, mode: str, seconds: float) -> dict[str, Any]:
+    from ixpemu.bench.cases import CASES
+
+    running = CASES[case](mode)
+    step = running.first_step
+    running.advance(step)           # fills caches, pipelines and queues
+    before = running.counters()
+    started = time.perf_counter()
+    while (elapsed := time.perf_counter() - started) < seconds:
+        running.advance(step)
+    after = running.counters()
+    rates = {f"{name}_per_second": round((after[name] - before[name]) / elapsed, 1) for name in after}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return {"speed": rates, "peak_memory_mb": peak / 1e6}
+
+
+def _assembler(seconds: float) -> dict[str, Any]:
+    from ixpemu import resources
+    from ixpemu.app_file import load
+    from ixpemu.asm import assemble
+
+    sources = [(entry.image, entry.include, entry.define) for entry in load("ipv4_forward").microengines]
+    sources.append((resources.folder("microcode") / "bench" / "compute.uc", (), {}))
+    for source, include, define in sources:         # grammar and instruction set are loaded once per process
+        assemble(source, include=include, define=define)
+    lines = 0
+    started = time.perf_counter()
+    while (elapsed := time.perf_counter() - started) < seconds:
+        for source, include, define in sources:
+            image = assemble(source, include=include, define=define)
+            files = {entry.place.file for entry in image.debug}
+            for file in files:
+                with open(file, encoding="utf-8") as stream:
+                    lines += sum(1 for _ in stream)
+    return {"lines_per_second": lines / elapsed}
+
+
+def main(arguments: list[str]) -> dict[str, Any]:
+    """Does the task that the arguments name."""
+    task = arguments[0]
+    if task == "compile":
+        return _compile()
+    if task == "start":
+        return _start()
+    if task == "speed":
+        return _speed(arguments[1], arguments[2], float(arguments[3]))
+    return _assembler(float(arguments[1]))
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(main(sys.argv[1:])) + "\n")

@@ -1,0 +1,44 @@
+"""The report of `ixpemu bench`."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from ixpemu.bench import BenchResult
+from ixpemu.report.tables import plain_table
+
+
+def _rate(value: float) -> str:
+    """Three digits with a word for the size: `138 M`, `9.51 k`."""
+    for limit, scale, word in ((1e6, 1e6, " M"), (1e3, 1e3, " k")):
+        if value >= limit:
+            scaled = value / scale
+            return f"{scaled:.{max(0, 2 - (scaled >= 10) - (scaled >= 100))}f}{word}"
+    return f"{value:.0f}"
+
+
+def bench_report(result: BenchResult) -> RenderableType:
+    """Speeds by case and mode, then the single figures; what is not measured is named with its reason."""
+    table = plain_table("case", "mode", "instructions/s", "chip cycles/s", "packets/s", left=1)
+    for case, modes in result.speeds.items():
+        for mode, figures in modes.items():
+            table.add_row(
+                case, mode, _rate(figures["instructions_per_second"]), _rate(figures["chip_cycles_per_second"]),
+                _rate(figures["packets_per_second"]) if figures["packets_per_second"] else "-",
+            )
+    for case in result.absent:
+        table.add_row(case, "absent", "-", "-", "-")
+    single = plain_table("", "")
+    for case in result.speeds:
+        ratio = result.ratio(case)
+        if ratio is not None:
+            single.add_row(f"compiled to uncompiled, {case}", f"{ratio:,.0f} times")
+    for name, value, unit in (
+        ("first compile", result.first_compile_seconds, "s"), ("warm start to first instruction", result.warm_start_seconds, "s"),
+        ("assembler", result.assembler_lines_per_second, "lines/s"), ("peak memory, ipv4_forward_64B", result.peak_memory_mb, "MB"),
+    ):
+        if value is not None:
+            single.add_row(name, f"{value:,g} {unit}")
+    notes = [Text(f"{case}: {why}") for case, why in result.absent.items()]
+    return Group(table, Text(), single, *([Text(), *notes] if notes else []))
