@@ -102,16 +102,25 @@ CODE = np.dtype([
     ("signal", "u1"), ("total", "u1"), ("unit", "u1"), ("command", "u1"),
     ("variant", "u1"),          # completion of a command, flags of ctx_arb
     ("probe", "u1"),            # row of the probe table, 0 for none
-    ("post", "u1"),             # pointer post-modify of the three operands, SPECIAL decoding
-    ("spare", "u1"),
+    ("post", "u1"),             # post-modify, two bits each for LM_ADDR_0, LM_ADDR_1, T_INDEX, NN_GET: 0 none, 1 up, 2 down
+    ("abort", "u1"), ("early", "u1"),       # aborted cycles of a taken branch: flags just set, flags older; defer slots taken off
 ], align=True)
 """One decoded instruction, 32 bytes. `total` counts words, or 8-byte units for DRAM."""
 
-# CODE.special: which operands go through a pointer; CODE.post: two bits each, 0 none, 1 increment, 2 decrement.
+# CODE.special: which operands go through a pointer.
 SPECIAL_A, SPECIAL_B, SPECIAL_D = 1, 2, 4
 # An operand through a pointer keeps what it is in CODE.a/b/d: pointer kind << 8 | offset.
 POINTER_LM0, POINTER_LM1, POINTER_SRAM, POINTER_DRAM, POINTER_NEIGHBOR = 0, 1, 2, 3, 4
-# Destinations that leave the microengine are 0x8000 | a register number of the next one's neighbour file.
+# A next-neighbour destination by number is POINTER_NEIGHBOR_DIRECT << 8 | register number; sources by number are plain registers.
+POINTER_NEIGHBOR_DIRECT = 5
+AFTER_NOTHING, AFTER_GO, AFTER_SWAP = 0, 1, 2
+
+# Shadowed registers, for ENGINE.shadow_which: 0 and 1 are LM_ADDR_0 and LM_ADDR_1 of the executing context.
+SHADOW_T_INDEX, SHADOW_NN_PUT, SHADOW_NN_GET, SHADOW_BYTE_INDEX = 2, 3, 4, 5
+
+WAKEUP_ANY = 1 << 16
+SIGNAL_BITS = 0xFFFE
+VOLUNTARY = 1
 
 ENGINE = np.dtype([
     ("file", "u4", (FILE_WORDS,)),
@@ -125,6 +134,8 @@ ENGINE = np.dtype([
     ("slots", "u4"),            # defer slots still to be executed before `after` takes place
     ("after", "u4"),            # 0 nothing, 1 go to `after_pc`, 2 swap out
     ("after_pc", "u4"), ("after_abort", "u4"),
+    ("at_a", "u4"), ("at_b", "u4"), ("at_d", "u4"),     # places of operands that go through pointers, for one instruction
+    ("probed", "u4"),           # 1: the probe of the instruction it stands at has been served
     ("csr_value", "u4"), ("csr_fresh", "u4"),      # what the local_csr_rd just before delivers
     ("enabled", "u4"), ("ready", "u4"),            # masks of contexts
     ("base_marks", "u4"),       # marks that always count in this mode
@@ -150,7 +161,6 @@ ENGINE = np.dtype([
     ("instructions", "u4", (CONTEXTS,)), ("aborts", "u4", (CONTEXTS,)), ("stalls", "u4", (CONTEXTS,)),
     ("refs", "u4", (CONTEXTS * UNIT_COUNT,)), ("waits", "u4", (CONTEXTS * UNIT_COUNT,)),
     ("slept_at", "u8", (CONTEXTS,)), ("ready_at", "u8", (CONTEXTS,)),
-    ("signal_unit", "u1", (CONTEXTS * 16,)),    # unit that will raise a signal, for the waiting columns
 ], align=True)
 
 ACCESS = np.dtype([

@@ -1,0 +1,186 @@
+"""Contexts of a microengine: sleeping, waking, arbitration, and the waiting that accounting charges for it.
+
+A context is enabled or not, and ready or asleep; one of the ready ones executes. `wakeup` says what a sleeping one waits for: all of
+bits 15..1 and 0 (voluntary) or, with bit 16, any of them; `signals` says what has arrived. If all were awaited they are cleared when
+the context starts; if any, they are not. Everything here happens at a commit, in time order.
+"""
+
+from __future__ import annotations
+
+from numpy import uint32, uint64
+
+from ixpemu.engine.jit import jit
+from ixpemu.engine.lanes import set_engine_key
+from ixpemu.engine.layout import (
+    AFTER_NOTHING,
+    CONTEXTS,
+    NEVER,
+    SHADOW_T_INDEX,
+    UNIT_COUNT,
+    UNIT_READY,
+    VOLUNTARY,
+    WAKEUP_ANY,
+)
+from ixpemu.engine.parameters import P_SWAP_ABORT, P_WAKE_CYCLES
+
+
+@jit
+def satisfied(signals, wakeup):
+    """Whether a context that sleeps on `wakeup` may run with `signals` set. Any of an empty mask never may (kill)."""
+    if wakeup & uint32(WAKEUP_ANY):
+        return (signals & wakeup & uint32(0xFFFF)) != uint32(0)
+    return (signals & wakeup) == wakeup
+
+
+@jit
+def settle_shadows(engine, ctx):
+    """Let every pending pointer write take effect: what a swap does."""
+    for k in range(engine.shadow_count):
+        apply_shadow(engine, ctx, engine.shadow_which[k], engine.shadow_value[k])
+    engine.shadow_count = uint32(0)
+
+
+@jit
+def apply_shadow(engine, ctx, which, value):
+    """Write a shadowed register for good."""
+    if which < uint32(SHADOW_T_INDEX):
+        engine.lm_addr[uint32(uint32(2) * ctx + which)] = value
+        if (engine.ctx_enables >> uint32(16 + which)) & uint32(1):
+            for other in range(CONTEXTS):                   # a global pointer: all contexts share it
+                engine.lm_addr[uint32(2 * other + which)] = value
+    elif which == uint32(SHADOW_T_INDEX):
+        engine.t_index = value
+    elif which == uint32(SHADOW_T_INDEX + 1):
+        engine.nn_put = value
+    elif which == uint32(SHADOW_T_INDEX + 2):
+        engine.nn_get = value
+    else:
+        engine.byte_index = value
+
+
+@jit
+def start_context(engine, ctx, now):
+    """Make the ready context `ctx` the executing one."""
+    wakeup = engine.wakeup[ctx]
+    if (wakeup & uint32(WAKEUP_ANY)) == uint32(0):
+        engine.signals[ctx] = uint32(engine.signals[ctx] & ~wakeup)
+    engine.wakeup[ctx] = uint32(0)
+    engine.context = uint32(ctx)
+    row = uint32(uint32(ctx) * uint32(UNIT_COUNT) + uint32(UNIT_READY))
+    if now > engine.ready_at[ctx]:
+        engine.waits[row] = uint32(engine.waits[row] + uint32(now - engine.ready_at[ctx]))
+
+
+@jit
+def choose_context(engine):
+    """The next ready context, round robin after the one that ran last; 8 if there is none."""
+    able = uint32(engine.ready & engine.enabled)
+    last = uint32(engine.context & uint32(7))
+    if able == uint32(0):
+        return uint32(8)
+    # Bits above `last` first: move them down to the bottom, the others behind them.
+    turned = uint32(((able >> uint32(last + uint32(1))) | (able << uint32(uint32(7) - last))) & uint32(0xFF))
+    step = uint32(0)
+    while (turned >> step) & uint32(1) == uint32(0):
+        step = uint32(step + uint32(1))
+    return uint32((last + uint32(1) + step) & uint32(7))
+
+
+@jit
+def swap_out(engine, now):
+    """The executing context gives up the microengine at `now`, its defer slots done; the next ready one follows or none does."""
+    ctx = uint32(engine.context & uint32(7))
+    if engine.shadow_count:
+        settle_shadows(engine, ctx)
+    abort = engine.after_abort
+    engine.after = uint32(AFTER_NOTHING)
+    engine.clock = uint64(now + uint64(abort))
+    engine.aborted = uint64(engine.aborted + uint64(abort))
+    engine.aborts[ctx] = uint32(engine.aborts[ctx] + abort)
+    engine.slept_at[ctx] = now
+    bit = uint32(uint32(1) << ctx)
+    if satisfied(engine.signals[ctx], engine.wakeup[ctx]):
+        engine.ready = uint32(engine.ready | bit)
+        engine.ready_at[ctx] = uint64(now + uint64(abort))
+    else:
+        engine.ready = uint32(engine.ready & ~bit)
+    engine.previous_context = ctx
+    following = choose_context(engine)
+    if following < uint32(8):
+        start_context(engine, following, engine.clock)
+    else:
+        engine.context = uint32(ctx | uint32(0x80))
+
+
+@jit
+def begin_swap(state, engine, wakeup, defer):
+    """From the instruction at which `engine` stands: sleep on `wakeup` after `defer` more instructions."""
+    ctx = engine.context
+    engine.wakeup[ctx] = uint32(wakeup)
+    engine.slots = uint32(defer)
+    engine.after = uint32(2)
+    engine.after_abort = uint32(max(state.parameter[P_SWAP_ABORT], uint32(defer)) - uint32(defer))
+
+
+@jit
+def wake_engine(state, engine, now):
+    """If nothing executes and a context is ready, start it: `wake_cycles` after `now`."""
+    if engine.context >= uint32(0x80):
+        ctx = choose_context(engine)
+        if ctx < uint32(8):
+            start = max(engine.clock, uint64(now + uint64(state.parameter[P_WAKE_CYCLES])))
+            engine.idle = uint64(engine.idle + (start - engine.clock))
+            engine.clock = start
+            start_context(engine, ctx, start)
+            set_engine_key(state, engine.number, start)
+
+
+@jit
+def update_ready(state, engine, ctx, unit, now):
+    """After a change of signals, wake-up mask or enables of a context that does not execute: wake it if it may run."""
+    bit = uint32(uint32(1) << uint32(ctx))
+    if (engine.ready & bit) == uint32(0) and engine.context != uint32(ctx) and satisfied(engine.signals[ctx], engine.wakeup[ctx]):
+        engine.ready = uint32(engine.ready | bit)
+        engine.ready_at[ctx] = now
+        row = uint32(uint32(ctx) * uint32(UNIT_COUNT) + uint32(unit))
+        if now > engine.slept_at[ctx]:
+            engine.waits[row] = uint32(engine.waits[row] + uint32(now - engine.slept_at[ctx]))
+    if engine.context >= uint32(0x80):
+        wake_engine(state, engine, now)
+
+
+@jit
+def set_signals(state, engine, ctx, mask, unit, now):
+    """Event signals `mask` reach context `ctx`."""
+    engine.signals[ctx] = uint32(engine.signals[ctx] | uint32(mask))
+    update_ready(state, engine, ctx, unit, now)
+
+
+@jit
+def enable_contexts(state, engine, mask, now):
+    """Write the context enables. A context that executes goes on until it swaps out, even if it is disabled."""
+    engine.enabled = uint32(mask)
+    for ctx in range(CONTEXTS):
+        update_ready(state, engine, uint32(ctx), 7, now)
+
+
+@jit
+def stop_engine_key(state, engine):
+    """Publish when `engine` commits next: its clock, or never while no context executes."""
+    if engine.context >= uint32(0x80):
+        set_engine_key(state, engine.number, uint64(NEVER))
+    else:
+        set_engine_key(state, engine.number, engine.clock)
+
+
+@jit
+def reset_contexts(engine):
+    """What a loader does before it enables contexts: all at address 0, waiting for nothing but their turn."""
+    for ctx in range(CONTEXTS):
+        engine.pc[ctx] = uint32(0)
+        engine.signals[ctx] = uint32(VOLUNTARY)
+        engine.wakeup[ctx] = uint32(VOLUNTARY)
+    engine.ready = uint32(0xFF)
+    engine.context = uint32(0x87)
+    engine.slots = uint32(0)
+    engine.after = uint32(AFTER_NOTHING)
