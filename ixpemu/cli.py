@@ -1,7 +1,7 @@
 """The command `ixpemu`: one sub-command per file `cli_*.py`, put together here, and what happens when something goes wrong.
 
-Exit codes: 0 done; 1 the program found errors in what it was given, or could not write; 2 wrong usage. Only cli modules print. Each command
-imports what it needs when it runs, so that an assembly does not wait for the compiled engine.
+Exit codes: 0 done; 1 the program found errors in what it was given, or could not write; 2 wrong usage. Only cli modules print.
+Each command imports what it needs when it runs, so that an assembly does not wait for the compiled engine.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ import typer
 from ixpemu.cli_support import failed_json, key_values, number, report_error, show_diagnostics, show_json, usage_error
 from ixpemu.diagnostics import UserError, as_json
 
-FORMATS = ("ixp", "words", "ucode-c", "bin")
+SUFFIXES = {"ixp": ".ixp", "words": ".words", "ucode-c": ".c", "bin": ".bin"}
+FORMATS = tuple(SUFFIXES)
 
 
 def register(app: typer.Typer) -> None:
@@ -36,20 +37,31 @@ def definitions(texts: list[str]) -> dict[str, int | str]:
     return values
 
 
+Form = Annotated[
+    str | None, typer.Option("--format", metavar="|".join(FORMATS), help="Form of the image; by its suffix, if not given.")
+]
+
+
 def assemble_command(
     file: Annotated[Path, typer.Argument(metavar="FILE.uc", help="Source text.", show_default=False)],
-    output: Annotated[Path | None, typer.Option("-o", metavar="FILE", help="Where the image goes; beside the source, if not given.")] = None,
-    include: Annotated[list[Path] | None, typer.Option("-I", metavar="DIR", help="A folder for #include, after the source's own.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", metavar="FILE", help="Where the image goes; beside the source, if not given.")
+    ] = None,
+    include: Annotated[
+        list[Path] | None, typer.Option("-I", metavar="DIR", help="A folder for #include, after the source's own.")
+    ] = None,
     define: Annotated[list[str] | None, typer.Option("-D", metavar="NAME=V", help="Define NAME as if by #define.")] = None,
-    listing: Annotated[Path | None, typer.Option("--list", metavar="FILE", help="Write a listing: addresses, words, source.")] = None,
-    form: Annotated[str | None, typer.Option("--format", metavar="|".join(FORMATS), help="Form of the image; by its suffix, if not given.")] = None,
+    listing: Annotated[
+        Path | None, typer.Option("--list", metavar="FILE", help="Write a listing: addresses, words, source.")
+    ] = None,
+    form: Form = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result and all diagnostics as JSON.")] = False,
 ) -> None:
     """Assemble microengine source into an image."""
     from ixpemu.asm.pipeline import assemble_program
 
     chosen = _format(form)
-    target = output if output is not None else file.with_suffix({"words": ".words", "ucode-c": ".c", "bin": ".bin"}.get(chosen or "", ".ixp"))
+    target = output if output is not None else file.with_suffix(SUFFIXES.get(chosen or "ixp", ".ixp"))
     try:
         result = assemble_program(file, include=include or [], define=definitions(define or []))
         result.image.save(target, chosen)
@@ -73,7 +85,7 @@ def assemble_command(
 
 def disassemble_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An image.", show_default=False)],
-    form: Annotated[str | None, typer.Option("--format", metavar="|".join(FORMATS), help="Form of the image; by its suffix, if not given.")] = None,
+    form: Form = None,
     contexts: Annotated[int, typer.Option(help="4 or 8, for forms that do not say.")] = 8,
 ) -> None:
     """Disassemble an image into text that assembles back to the same words."""

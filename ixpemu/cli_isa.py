@@ -40,7 +40,7 @@ def check_command(json: Annotated[bool, typer.Option("--json", help="Print the f
 
 
 def dump_command(
-    output: Annotated[Path | None, typer.Option("-o", metavar="FILE", help="Where it goes; standard output, if not given.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", metavar="FILE", help="Instead of standard output.")] = None,
 ) -> None:
     """Write everything that is known of the instruction set as JSON; its schema is in isa/."""
     from ixpemu.isa import instruction_set

@@ -66,16 +66,26 @@ def _progress(shown: bool) -> Iterator[Callable[[float, str], None]]:
 
 
 def run_command(
-    application: Annotated[str, typer.Argument(metavar="APP", help="A folder with an app.toml, or the name of a shipped application.", show_default=False)],
+    application: Annotated[
+        str, typer.Argument(metavar="APP", help="A folder with an app.toml, or a shipped application's name.", show_default=False)
+    ],
     pcap: Annotated[list[str] | None, typer.Option("--pcap", metavar="PORT=FILE", help="Feed a port from this capture.")] = None,
-    out: Annotated[list[str] | None, typer.Option("--out", metavar="PORT=FILE", help="Write what a port sends to this capture.")] = None,
-    traffic: Annotated[str | None, typer.Option(metavar="64B|imix|FILE.toml", help="Feed every port from made traffic.")] = None,
-    gbps: Annotated[float | None, typer.Option(metavar="G", help="The rate at which frames arrive at each port, in Gb/s.")] = None,
-    packets: Annotated[str | None, typer.Option(metavar="N", help="Stop when N packets have left or been dropped.")] = None,
+    out: Annotated[list[str] | None, typer.Option("--out", metavar="PORT=FILE", help="Capture what a port sends.")] = None,
+    traffic: Annotated[
+        str | None, typer.Option(metavar="64B|imix|FILE.toml", help="Feed every port from made traffic.")
+    ] = None,
+    gbps: Annotated[float | None, typer.Option(metavar="G", help="Rate at which frames arrive at each port, in Gb/s.")] = None,
+    packets: Annotated[
+        str | None, typer.Option(metavar="N", help="Stop when N packets have left or been dropped.")
+    ] = None,
     cycles: Annotated[str | None, typer.Option(metavar="N", help="Stop after N chip cycles.")] = None,
     time: Annotated[str | None, typer.Option(metavar="T", help="Stop after this time on the chip, e.g. 5ms.")] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=V", help="Override a parameter of the chip file.")] = None,
-    mode: Annotated[str, typer.Option(metavar="|".join(MODES), help="fast leaves out the accounting by packet.")] = "default",
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=V", help="Override a parameter of the chip file.")
+    ] = None,
+    mode: Annotated[
+        str, typer.Option(metavar="|".join(MODES), help="fast leaves out the accounting by packet.")
+    ] = "default",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -116,6 +126,7 @@ def _run(
 
     with _progress(shown) as progress:
         ready = App.load(
-            application, feeds=feeds, captures=captures, traffic=traffic, gbps=gbps, overrides=overrides, mode=mode, announce=announce,
+            application, feeds=feeds, captures=captures, traffic=traffic, gbps=gbps, overrides=overrides, mode=mode,
+            announce=announce,
         )
         return ready.run(packets=packets, cycles=cycles, time=seconds, progress=progress)

@@ -96,7 +96,9 @@ def port_files(option: str, texts: Sequence[str], ports: int) -> dict[int, Path]
     files: dict[int, Path] = {}
     for key, value in key_values(option, texts).items():
         if not key.isdecimal() or int(key) >= ports or not value:
-            raise usage_error(f"{option} {key}={value}: no such port or no file", f"write  {option} PORT=FILE, PORT from 0 to {ports - 1}")
+            raise usage_error(
+                f"{option} {key}={value}: no such port or no file", f"write  {option} PORT=FILE, PORT from 0 to {ports - 1}"
+            )
         files[int(key)] = Path(value)
     return files
 

@@ -1,4 +1,4 @@
-"""How fast this installation is: instructions, chip cycles and packets a second, compiled and not; compile time, start, assembler, memory.
+"""How fast this installation is: instructions, chip cycles and packets a second, and compile time, start, assembler, memory.
 
 Every figure comes from a process of its own (`ixpemu.bench.worker`), so that one measurement does not warm another one up.
 Figures depend on the machine; what is measured and how does not. Nothing here prints.
@@ -25,7 +25,7 @@ Announce = Callable[[str], None]
 
 @dataclass(slots=True)
 class BenchResult:
-    """What was measured. `speeds`: case to mode to figures; the mode "uncompiled" runs the same engine as plain Python.
+    """What was measured. `speeds`: case to mode to figures; in the mode "uncompiled" the same engine runs as plain Python.
 
     `first_compile_seconds` is into an empty cache folder, `warm_start_seconds` from the start of the process to the first executed
     instruction with a filled one, both with assembly. `peak_memory_mb` is that of the packet case in default mode, in 10^6 bytes.
@@ -61,7 +61,8 @@ class BenchResult:
 def _worker(arguments: list[str], **environment: str) -> dict[str, Any]:
     """Runs the worker in a process of its own and reads what it measured."""
     done = subprocess.run(
-        [sys.executable, "-m", "ixpemu.bench.worker", *arguments], env=os.environ | environment, stdout=subprocess.PIPE, check=False
+        [sys.executable, "-m", "ixpemu.bench.worker", *arguments],
+        env=os.environ | environment, stdout=subprocess.PIPE, check=False,
     )
     if done.returncode != 0:
         raise RuntimeError(f"the measurement {' '.join(arguments)} failed with exit code {done.returncode}")

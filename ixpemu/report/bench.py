@@ -35,8 +35,10 @@ def bench_report(result: BenchResult) -> RenderableType:
         if ratio is not None:
             single.add_row(f"compiled to uncompiled, {case}", f"{ratio:,.0f} times")
     for name, value, unit in (
-        ("first compile", result.first_compile_seconds, "s"), ("warm start to first instruction", result.warm_start_seconds, "s"),
-        ("assembler", result.assembler_lines_per_second, "lines/s"), ("peak memory, ipv4_forward_64B", result.peak_memory_mb, "MB"),
+        ("first compile", result.first_compile_seconds, "s"),
+        ("warm start to first instruction", result.warm_start_seconds, "s"),
+        ("assembler", result.assembler_lines_per_second, "lines/s"),
+        ("peak memory, ipv4_forward_64B", result.peak_memory_mb, "MB"),
     ):
         if value is not None:
             single.add_row(name, f"{value:,g} {unit}")

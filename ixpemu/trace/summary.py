@@ -77,7 +77,7 @@ class Latency:
     maximum: int
 
     @classmethod
-    def of(cls, cycles: U64) -> Latency | None:
+    def of(cls, cycles: U32 | U64) -> Latency | None:
         """The figures of an unordered array, None for an empty one."""
         count = len(cycles)
         if not count:
@@ -183,37 +183,62 @@ class RunReport:
         return f"<table><caption>{escape(self.application)}, per packet</caption>{head}{rows}</table>"
 
 
+class Totals:
+    """Figures that grow as packets finish: sums by type and reason, and the latency of each sent packet (4 bytes a packet)."""
+
+    __slots__ = ("_latencies", "_sums", "drops", "units")
+
+    def __init__(self, units: Sequence[str]) -> None:
+        self.units = tuple(units)
+        self.drops: dict[str, int] = {}
+        self._sums: dict[str, npt.NDArray[np.int64]] = {}
+        self._latencies: dict[str, list[U32]] = {}
+
+    def add(self, columns: PacketColumns) -> None:
+        """Counts packets; their units must be those of these totals."""
+        order = dict.fromkeys(columns.kind.tolist())
+        for kind in order:
+            name = columns.kinds[kind]
+            rows = columns.kind == kind
+            sent = rows & (columns.fate == SENT)
+            sums = np.concatenate((
+                [rows.sum(), sent.sum(), (rows & (columns.fate == DROPPED)).sum()],
+                [column[rows].sum() for column in (columns.instructions, columns.executing, columns.aborted, columns.stalled)],
+                columns.waiting[rows].sum(axis=0), columns.references[rows].sum(axis=0),
+            )).astype(np.int64)
+            if name in self._sums:
+                self._sums[name] += sums
+            else:
+                self._sums[name] = sums
+            latency = (columns.left[sent] - columns.arrived[sent]).astype(np.uint32)
+            self._latencies.setdefault(name, []).append(latency)
+        dropped = columns.reason[columns.fate == DROPPED]
+        for reason, count in zip(*np.unique(dropped, return_counts=True), strict=True):
+            text = columns.reasons[int(reason)]
+            self.drops[text] = self.drops.get(text, 0) + int(count)
+
+    def types(self) -> tuple[TypeFigures, ...]:
+        """The figures of each packet type, in order of its first packet."""
+        count = len(self.units)
+        figures = []
+        for name, sums in self._sums.items():
+            values = [int(value) for value in sums]
+            packets, sent, dropped, instructions = values[:4]
+            waiting, references = values[7:7 + count], values[7 + count:]
+            figures.append(TypeFigures(
+                name=name, packets=packets, sent=sent, dropped=dropped, instructions=instructions, cycles=CycleSums(*values[4:7]),
+                waiting={unit: n for unit, n in zip(self.units, waiting, strict=True) if n},
+                references={unit: n for unit, n in zip(self.units, references, strict=True) if n},
+                latency=Latency.of(np.concatenate(self._latencies[name])),
+            ))
+        return tuple(figures)
+
+
 def summarise(columns: PacketColumns) -> tuple[tuple[TypeFigures, ...], dict[str, int]]:
     """The figures of each packet type, in order of its first packet, and the drops by reason, most frequent first."""
-    order = dict.fromkeys(int(kind) for kind in columns.kind)
-    types = tuple(_one_type(columns, kind) for kind in order)
-    dropped = columns.reason[columns.fate == DROPPED]
-    counts = {columns.reasons[int(r)]: int((dropped == r).sum()) for r in np.unique(dropped)}
-    return types, dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-def _one_type(columns: PacketColumns, kind: int) -> TypeFigures:
-    rows = columns.kind == kind
-    sent = rows & (columns.fate == SENT)
-
-    def total(values: U64) -> int:
-        return int(values[rows].sum())
-
-    def by_unit(values: U64) -> dict[str, int]:
-        sums = values[rows].sum(axis=0)
-        return {unit: int(count) for unit, count in zip(columns.units, sums, strict=True) if count}
-
-    return TypeFigures(
-        name=columns.kinds[kind],
-        packets=int(rows.sum()),
-        sent=int(sent.sum()),
-        dropped=int((rows & (columns.fate == DROPPED)).sum()),
-        instructions=total(columns.instructions),
-        cycles=CycleSums(total(columns.executing), total(columns.aborted), total(columns.stalled)),
-        waiting=by_unit(columns.waiting),
-        references=by_unit(columns.references),
-        latency=Latency.of(columns.left[sent] - columns.arrived[sent]),
-    )
+    totals = Totals(columns.units)
+    totals.add(columns)
+    return totals.types(), merge_drops(totals.drops)
 
 
 def line_gbps(frames: int, octets: int, cycles: int, clock_hz: int) -> float | None:

@@ -1,7 +1,7 @@
 """The wheel, installed where no checkout is: everything the commands need has to be inside it.
 
-The new environment sees the libraries of the one that runs the tests (through a path file) but not this checkout, so that nothing is
-downloaded and nothing but the wheel can provide ixpemu.
+The new environment sees the libraries of the one that runs the tests (through a path file) but not this checkout, so that
+nothing is downloaded and nothing but the wheel can provide ixpemu.
 """
 
 import json

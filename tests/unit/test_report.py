@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from ixpemu.report import run_json, run_report
-from ixpemu.trace import CycleSums, Latency, PacketColumns, PortFigures, RunReport, Uncounted, summarise
+from ixpemu.trace import CycleSums, Latency, PacketColumns, PortFigures, RunReport, Totals, Uncounted, summarise
 from ixpemu.trace.summary import DROPPED, INSIDE, SENT, line_gbps, merge_drops, unbalanced
 
 KINDS, REASONS, UNITS = ("ipv4", "arp", "never"), ("no route", "bad checksum"), ("scratch", "sram", "dram", "msf")
@@ -66,6 +66,15 @@ def test_summaries_equal_sums_done_one_by_one(count: int) -> None:
     for reason, number in drops.items():
         assert number == sum(r["fate"] == DROPPED and REASONS[r["reason"]] == reason for r in rows)
     assert list(drops.values()) == sorted(drops.values(), reverse=True)
+
+
+def test_packets_counted_in_pieces_give_the_same() -> None:
+    rows = some_rows(5, 200)
+    totals = Totals(UNITS)
+    for start in range(0, 200, 33):
+        totals.add(columns(rows[start:start + 33]))
+    types, drops = summarise(columns(rows))
+    assert totals.types() == types and merge_drops(totals.drops) == drops
 
 
 def test_no_packets_at_all() -> None:
