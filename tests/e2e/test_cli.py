@@ -1,0 +1,164 @@
+"""The command line from outside: exit codes, where output goes, and what happens when it cannot go there."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+COMMAND = (sys.executable, "-m", "ixpemu")
+GOOD = ".reg a b\nimmed[a, 5]\nalu[b, a, +, a]\nctx_arb[kill]\n"
+ENDLESS = "start#:\nnop\nbr[start#]\n"
+
+
+def ixpemu(*arguments: str | Path, cwd: Path, **options: object) -> subprocess.CompletedProcess[str]:
+    settings: dict[str, object] = {"capture_output": True, "text": True, "check": False} | options
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run([*COMMAND, *map(str, arguments)], cwd=cwd, env=environment, **settings)  # type: ignore[call-overload]
+
+
+def no_traceback(done: subprocess.CompletedProcess[str]) -> None:
+    assert "Traceback" not in done.stderr and "Traceback" not in (done.stdout or "")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "good.uc").write_text(GOOD)
+    return tmp_path
+
+
+def test_help_and_version(folder: Path) -> None:
+    helped = ixpemu("--help", cwd=folder)
+    assert helped.returncode == 0
+    for name in ("asm", "dis", "run", "isa", "bench"):
+        assert re.search(rf"\b{name}\b", helped.stdout)
+        assert ixpemu(name, "--help", cwd=folder).returncode == 0
+    assert re.fullmatch(r"ixpemu \d+\.\d+\.\d+\n", ixpemu("--version", cwd=folder).stdout)
+
+
+@pytest.mark.parametrize("arguments", [
+    ("nonsense",),
+    ("asm",),
+    ("asm", "good.uc", "--nonsense"),
+    ("asm", "good.uc", "--format", "elf"),
+    ("asm", "good.uc", "-D", "=1"),
+    ("dis", "good.ixp", "--contexts", "6"),
+    ("run", "ipv4_forward", "--packets", "1", "--cycles", "1"),
+    ("run", "ipv4_forward", "--packets", "none"),
+    ("run", "ipv4_forward", "--time", "1 fortnight"),
+    ("run", "ipv4_forward", "--pcap", "7=x.pcap"),
+    ("run", "ipv4_forward", "--pcap", "x.pcap"),
+    ("run", "ipv4_forward", "--mode", "slow"),
+    ("run", "ipv4_forward", "--set", "no.such.parameter=1", "--packets", "1"),
+    ("run", "ipv4_forward", "--traffic", "128B"),
+    ("bench", "--case", "nothing"),
+], ids=" ".join)
+def test_wrong_usage_is_2(folder: Path, arguments: tuple[str, ...]) -> None:
+    done = ixpemu(*arguments, cwd=folder)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.strip() and not done.stdout
+    no_traceback(done)
+
+
+@pytest.mark.parametrize("form", ["ixp", "words", "ucode-c", "bin"])
+def test_every_form_is_written_and_read(folder: Path, form: str) -> None:
+    assert ixpemu("asm", "good.uc", "-o", "image", "--format", form, cwd=folder).returncode == 0
+    shown = ixpemu("dis", "image", "--format", form, cwd=folder)
+    assert shown.returncode == 0 and "immed[" in shown.stdout and "ctx_arb[kill]" in shown.stdout
+
+
+def test_the_image_goes_beside_the_source(folder: Path) -> None:
+    done = ixpemu("asm", "good.uc", "--list", "good.list", cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (folder / "good.ixp").is_file() and "alu[b, a, +, a]" in (folder / "good.list").read_text()
+
+
+def test_errors_in_source_are_1_with_place_and_advice(folder: Path) -> None:
+    (folder / "bad.uc").write_text(".reg a\nimmedd[a, 5]\nctx_arb[kill]\n")
+    done = ixpemu("asm", "bad.uc", cwd=folder)
+    assert done.returncode == 1 and not done.stdout
+    assert "bad.uc:2:1" in done.stderr and "'immed'" in done.stderr
+    assert not (folder / "bad.ixp").exists()
+    as_json = ixpemu("asm", "bad.uc", "--json", cwd=folder)
+    assert as_json.returncode == 1
+    (found,) = json.loads(as_json.stdout)["diagnostics"]
+    assert found["line"] == 2 and found["severity"] == "error"
+
+
+@pytest.mark.parametrize("arguments", [
+    ("asm", "nothing.uc"), ("dis", "nothing.ixp"), ("dis", "good.uc"), ("run", "nothing"), ("asm", "."), ("dis", "."),
+    ("run", "ipv4_forward", "--pcap", "0=nothing.pcap"), ("asm", "good.uc", "-o", "no/such/folder/x.ixp"),
+    ("asm", "good.uc", "-I", "nowhere", "--list", "no/such/x.list"),
+], ids=" ".join)
+def test_unreadable_and_unwritable_files_are_1(folder: Path, arguments: tuple[str, ...]) -> None:
+    done = ixpemu(*arguments, cwd=folder)
+    assert done.returncode == 1, done.stderr
+    assert "IXP6" in done.stderr or "error" in done.stderr
+    no_traceback(done)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_told(folder: Path) -> None:
+    ixpemu("asm", "good.uc", cwd=folder)
+    with open("/dev/full", "w") as full:
+        done = ixpemu("dis", "good.ixp", cwd=folder, capture_output=False, stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1 and "no space left" in done.stderr
+    no_traceback(done)
+
+
+def test_a_reader_that_leaves_is_no_error_to_shout_about(folder: Path) -> None:
+    (folder / "long.uc").write_text(".reg a\n" + "immed[a, 5]\n" * 4000 + "ctx_arb[kill]\n")
+    assert ixpemu("asm", "long.uc", cwd=folder).returncode == 0
+    writer = subprocess.Popen(
+        [*COMMAND, "dis", "long.ixp"], cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert writer.stdout is not None and writer.stderr is not None
+    writer.stdout.read(10)
+    writer.stdout.close()
+    assert writer.stderr.read() == b""
+    writer.stderr.close()
+    assert writer.wait(timeout=60) == 1
+
+
+def test_an_assembly_starts_quickly(folder: Path) -> None:
+    """0.4 s of processor time, the best of five: elapsed time would measure who else uses the machine."""
+    def once() -> float:
+        before = os.times()
+        assert ixpemu("asm", "good.uc", cwd=folder).returncode == 0
+        after = os.times()
+        return (after.children_user - before.children_user) + (after.children_system - before.children_system)
+
+    assert min(once() for _ in range(5)) < 0.4
+
+
+def application(folder: Path, source: str, **more: str) -> None:
+    (folder / "code.uc").write_text(source)
+    text = 'me = [ { index = 0, image = "code.uc" } ]\n' + "".join(f"{key} = {value}\n" for key, value in more.items())
+    (folder / "app.toml").write_text(text)
+
+
+def test_an_endless_run_stops_at_its_limit_and_says_where_it_was(folder: Path) -> None:
+    application(folder, ENDLESS)
+    done = ixpemu("run", ".", "--cycles", "5000", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "5,000 chip cycles" in done.stdout
+    assert re.search(r"microengine 0, context 0: at [01]\b.*start#", done.stdout)
+
+
+def test_an_unknown_key_is_1_with_its_line(folder: Path) -> None:
+    application(folder, ENDLESS, table='{ routes = "x" }')
+    done = ixpemu("run", ".", cwd=folder)
+    assert done.returncode == 1 and "app.toml:2:1" in done.stderr and "did you mean 'tables'?" in done.stderr
+    no_traceback(done)
+
+
+def test_an_image_too_large_is_1(folder: Path) -> None:
+    application(folder, "nop\n" * 4097)
+    done = ixpemu("run", ".", "--cycles", "10", cwd=folder)
+    assert done.returncode == 1 and "4,096" in done.stderr.replace("4096", "4,096")
+    no_traceback(done)
