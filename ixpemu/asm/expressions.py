@@ -1,7 +1,8 @@
 """Constant expressions as trees, and what they are worth: 32-bit arithmetic with the operators and precedence of C.
 
 A tree is evaluated as soon as everything in it is known. What holds an address that only allocation decides (`&sig`, `&$reg`,
-`label#`) stays a tree; the back end evaluates it with its own `address_of`. Reading the trees from text is `parser`'s work.
+`label#`) stays a tree; the back end evaluates it with its own `address_of`. Reading text is `parser`'s work; `from_node` makes
+a tree of what it read.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+
+from ixpemu.asm.syntax import Node
 
 MASK = 0xFFFF_FFFF
 
@@ -69,7 +72,15 @@ Expression = Literal | AddressOf | Unary | Binary | Conditional
 
 
 class ExpressionError(Exception):
-    """An expression that has no value, e.g. a division by zero. The message is fit to be shown to a user."""
+    """An expression that has no value, e.g. a division by zero. The message is fit to be shown to a user.
+
+    `node` is the part at fault, where it is known.
+    """
+
+    def __init__(self, message: str, node: Node | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.node = node
 
 
 def signed(value: int) -> int:
@@ -155,3 +166,43 @@ def addresses(expression: Expression) -> Iterator[AddressOf]:
             yield from addresses(otherwise)
         case Literal():
             pass
+
+
+def number(text: str) -> int | None:
+    """The value of a number as written, of any size: decimal, or hexadecimal with `0x`; None for other spellings."""
+    digits = text[2:] if text[:2] in ("0x", "0X") else text
+    hexadecimal = digits is not text
+    if not digits.isascii() or len(digits) > 40:
+        return None
+    if hexadecimal:
+        return int(digits, 16) if digits and "_" not in digits and _all_hex(digits) else None
+    return int(digits) if digits.isdigit() else None
+
+
+def _all_hex(digits: str) -> bool:
+    return all(digit in "0123456789abcdefABCDEF" for digit in digits)
+
+
+def from_node(node: Node, place: Callable[[Node], Expression]) -> Expression:
+    """The tree of a parsed expression. `place` turns everything that is neither number nor operator into a tree: names, members,
+    addresses, labels. Raises `ExpressionError` for a number that is none or does not fit 32 bits."""
+    match node.kind:
+        case "number":
+            value = number(node.text)
+            if value is None:
+                raise ExpressionError(f"`{node.text}` is no number: write it in decimal, or with 0x in hexadecimal", node)
+            if value > MASK:
+                raise ExpressionError(f"`{node.text}` does not fit into 32 bits", node)
+            return Literal(value)
+        case "parenthesis":
+            return from_node(node.children[0], place)
+        case "unary":
+            return Unary(node.text, from_node(node.children[0], place))
+        case "binary":
+            left, right = node.children
+            return Binary(node.text, from_node(left, place), from_node(right, place))
+        case "conditional":
+            condition, then, otherwise = node.children
+            return Conditional(from_node(condition, place), from_node(then, place), from_node(otherwise, place))
+        case _:
+            return place(node)

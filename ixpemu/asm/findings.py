@@ -12,13 +12,13 @@ from ixpemu.diagnostics import AssemblyError, Diagnostic, Note, Origin, Severity
 MOST_ERRORS = 20
 
 
-class TooManyErrors(Exception):
-    """The limit of errors is reached: the stages stop here, and the caller reports what `Findings` holds."""
+class Stopped(Exception):
+    """There is no point in going on, e.g. the limit of errors is reached: the caller reports what `Findings` holds."""
 
 
 @dataclass(slots=True)
 class Findings:
-    """The diagnostics of one assembly in the order they were found. Raises `TooManyErrors` behind error number `limit`."""
+    """The diagnostics of one assembly in the order they were found. Raises `Stopped` behind error number `limit`."""
 
     limit: int = MOST_ERRORS
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Findings:
         self._seen.add(key)
         self.diagnostics.append(diagnostic)
         if diagnostic.severity is Severity.ERROR and self.errors >= self.limit:
-            raise TooManyErrors
+            raise Stopped
 
     def error(
         self, code: int, message: str, origin: Origin | None, *, help: str | None = None, notes: tuple[Note, ...] = ()

@@ -1,8 +1,8 @@
 """Statements from lines: Lark reads each *shape* of line once, and lines of a known shape are filled in from its template.
 
 Lark sees token kinds only, so two lines with the same kinds in the same order have the same tree; `alu[x, y, +, 1]` and
-`alu[z, z, +, 4]` are one parse. That makes a line of known shape cost little more than its scan. Nothing here knows a mnemonic, a directive
-or a register class; see grammar.lark.
+`alu[z, z, +, 4]` are one parse. That makes a line of known shape cost little more than its scan. Nothing here knows a mnemonic,
+a directive or a register class; see grammar.lark.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class _Given(Lexer):
     def __init__(self, lexer_conf: Any) -> None:
         pass
 
-    def lex(self, data: Any) -> Iterator[Token]:
+    def lex(self, data: Any) -> Iterator[Token]:        # type: ignore[override]    # Lark hands plain lexers the text alone
         for index, kind in enumerate(data):
             yield Token(kind, kind, start_pos=index)
 
@@ -103,7 +103,7 @@ class _Templates(Transformer[Token, Any]):
         return self._node(kind, children)
 
     def _by_first_token(self, kind: str, children: list[Any]) -> Template:
-        index = next(child.start_pos for child in children if isinstance(child, Token))
+        index = next(self._first(child) for child in children if isinstance(child, Token))
         return self._node(kind, children, (index, index))
 
     def name(self, children: list[Any]) -> Template:
@@ -213,8 +213,8 @@ def _spellings() -> dict[str, str]:
         terminal.name: f"`{terminal.pattern.value}`" for terminal in _lark().terminals if isinstance(terminal.pattern, PatternStr)
     }
     return spelled | {
-        "LABEL": "a label", "DIRECTIVE": "a directive", "INDEX": "an indexed register", "REGISTER": "a register", "NAME": "a name",
-        "NUMBER": "a number", "STRING": "a string", "$END": "the end of the line",
+        "LABEL": "a label", "DIRECTIVE": "a directive", "INDEX": "an indexed register", "REGISTER": "a register",
+        "NAME": "a name", "NUMBER": "a number", "STRING": "a string", "$END": "the end of the line",
     }
 
 
@@ -239,8 +239,9 @@ def _shape(kinds: tuple[str, ...], start: str) -> Any:
             _shapes.clear()
         try:
             if "OTHER" in kinds:
-                raise UnexpectedToken(Token("OTHER", "OTHER", start_pos=kinds.index("OTHER")), set())
-            known = _lark().parse(kinds, start=start)       # type: ignore[arg-type]
+                known = Failure(kinds.index("OTHER"), frozenset())
+            else:
+                known = _lark().parse(kinds, start=start)   # type: ignore[arg-type]    # _Given takes kinds for text
         except UnexpectedToken as error:
             at_end = error.token.type == "$END"
             accepted = frozenset(error.accepts) if error.interactive_parser is not None else frozenset()
@@ -372,6 +373,8 @@ def _reason(token: Scanned, previous: Scanned | None, failure: Failure, inside: 
         return f"a comma is missing before `{token.text}`", None
     if token.kind == "DIRECTIVE":
         return f"`{token.text}` must begin a line", "a directive stands on a line of its own"
+    if token.kind == "COLON" and previous is not None and previous.kind == "NAME" and failure.token == 1:
+        return f"`{previous.text}:` is no label", f"labels end in #: `{previous.text}#:`"
     if token.kind in ("RSQB", "RPAR") and not inside:
         return f"this `{token.text}` closes nothing", None
     return f"`{token.text}` cannot stand here: {_expected(failure)}", None

@@ -1,7 +1,8 @@
 """Text that knows where it came from: logical lines, and pieces of text that keep their place through macro substitution.
 
-A `Line` is one statement of one file. Its `marks` say, run by run, which place of the file a character of the text stands for, and at which
-level of macro expansion it was written (labels are resolved by that level). Substituted text stands for the place of the name it replaced.
+A `Line` is one statement of one file. Its `marks` say, run by run, which place of the file a character of the text stands for,
+and at which level of macro expansion it was written (labels are resolved by that level). Substituted text stands for the place
+of the name it replaced.
 """
 
 from __future__ import annotations
@@ -18,8 +19,11 @@ from ixpemu.diagnostics import MacroFrame, Origin, Span
 
 
 class Mark(NamedTuple):
-    """A run of text from `offset` to the next mark. `width` 0: the run walks along the line from `column`; otherwise the whole run
-    stands for the `width` characters at `column`. `level` is the expansion it was written in, 0 for files."""
+    """A run of text from `offset` to the next mark.
+
+    `width` 0: the run walks along the line from `column`; otherwise the whole run stands for the `width` characters at `column`.
+    `level` is the expansion it was written in, 0 for files.
+    """
 
     offset: int
     line: int
@@ -184,8 +188,8 @@ def _depth(text: str) -> int:
 def logical_lines(file: str, text: str, findings: Findings) -> list[Line]:
     """The lines of a file with continuation lines joined by a blank, blank ones dropped.
 
-    A line goes on behind a `\\` at its end, while a bracket is open, and behind a comma at its end. A bracket that the next lines cannot
-    close leaves the line as it is, so that the mistake stays one line's.
+    A line goes on behind a `\\` at its end, while a bracket is open, and behind a comma at its end. A bracket that the next
+    lines cannot close leaves the line as it is, so that the mistake stays one line's.
     """
     physical = without_comments(file, text, findings)
     out: list[Line] = []

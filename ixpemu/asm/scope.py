@@ -1,0 +1,300 @@
+"""Names: which declaration a register or signal name means, and which label a branch means.
+
+`.begin`/`.end` scopes nest, inner names hide outer ones, a declaration holds to the end of its block. Registers may be used without a
+declaration and then belong to the whole file; signals may not. Labels are not scoped by blocks: they are visible everywhere, except that
+those written in a macro belong to one expansion. Every name gets the unique symbol that program.py describes.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from ixpemu.asm.findings import Findings
+from ixpemu.asm.program import Half, SignalSymbol, Symbol
+from ixpemu.codes import AGGREGATE, DECLARED_TWICE, LABEL_TWICE, LABEL_UNDEFINED, NAME_KIND, SCOPE_UNBALANCED, SIGNAL_UNDECLARED
+from ixpemu.diagnostics import Note, Origin
+from ixpemu.isa.model import RegisterClass
+
+_PREFIXES = {"$$": RegisterClass.DRAM, "$": RegisterClass.SRAM, "@": RegisterClass.ABSOLUTE, "n$": RegisterClass.NEIGHBOR}
+_SPOKEN = {
+    RegisterClass.GPR: "general-purpose register", RegisterClass.ABSOLUTE: "absolute register",
+    RegisterClass.SRAM: "SRAM transfer register", RegisterClass.DRAM: "DRAM transfer register",
+    RegisterClass.NEIGHBOR: "next-neighbour register",
+}
+
+
+class Kind(Enum):
+    """The two tables of names."""
+
+    REGISTER = "register"
+    SIGNAL = "signal"
+
+
+def split_prefix(spelling: str) -> tuple[str, str]:
+    """`$$data` as (`$$`, `data`); the prefix is in lower case and empty for a plain name."""
+    for prefix in ("$$", "$", "@"):
+        if spelling.startswith(prefix):
+            return prefix, spelling[len(prefix):]
+    return ("n$", spelling[2:]) if spelling[:2].lower() == "n$" else ("", spelling)
+
+
+def register_class(spelling: str) -> RegisterClass:
+    """The class that a register's prefix says."""
+    return _PREFIXES.get(split_prefix(spelling)[0], RegisterClass.GPR)
+
+
+def spoken(cls: RegisterClass) -> str:
+    """The class in words."""
+    return _SPOKEN.get(cls, "indexed register")
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """One name of a `.reg` or `.sig`. `size` is the number of members of an aggregate, None for a single register."""
+
+    spelling: str
+    origin: Origin
+    half: Half = Half.BOTH
+    volatile: bool = False
+    size: int | None = None
+
+
+@dataclass(slots=True)
+class _Scope:
+    number: int
+    origin: Origin | None
+    names: dict[Kind, dict[str, Declaration]] = field(default_factory=lambda: {Kind.REGISTER: {}, Kind.SIGNAL: {}})
+
+
+class Scopes:
+    """The open scopes while a program is read from top to bottom, and every symbol that was used so far."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.symbols: dict[str, Symbol] = {}
+        self.signals: dict[str, SignalSymbol] = {}
+        self.trust_signals = False      # a bad `.sig` line: do not complain about undeclared signals
+        self._findings = findings
+        self._open = [_Scope(0, None)]
+        self._count = 1
+
+    def begin(self, origin: Origin) -> None:
+        """Opens a scope."""
+        self._open.append(_Scope(self._count, origin))
+        self._count += 1
+
+    def end(self, origin: Origin, word: str = ".end") -> None:
+        """Closes the innermost scope."""
+        if len(self._open) == 1:
+            self._findings.error(SCOPE_UNBALANCED, f"{word} closes nothing", origin, help="each .end belongs to one .begin before it")
+            return
+        self._open.pop()
+
+    def finish(self) -> None:
+        """Reports the scopes that are still open at the end of the program."""
+        for scope in self._open[1:]:
+            self._findings.error(SCOPE_UNBALANCED, "this block is never closed", scope.origin, help="end it with .end")
+
+    def declare(self, kind: Kind, declaration: Declaration, everywhere: bool = False) -> None:
+        """Enters a name in the innermost scope, or in the file's scope (`everywhere`)."""
+        names = self._open[0 if everywhere else -1].names[kind]
+        key = declaration.spelling.lower()
+        known = names.get(key)
+        if known is not None:
+            if known.origin == declaration.origin:
+                return      # the same line again, by a macro or a loop at file scope
+            self._findings.error(
+                DECLARED_TWICE, f"`{declaration.spelling}` is declared twice in one scope", declaration.origin,
+                notes=(Note("it was declared here", known.origin),), help="put one of the two uses between .begin and .end",
+            )
+            return
+        names[key] = declaration
+
+    def _find(self, kind: Kind, spelling: str) -> tuple[_Scope, Declaration] | None:
+        key = spelling.lower()
+        for scope in reversed(self._open):
+            declaration = scope.names[kind].get(key)
+            if declaration is not None:
+                return scope, declaration
+        return None
+
+    def is_declared(self, kind: Kind, spelling: str) -> bool:
+        """Whether some open scope declares the name."""
+        return self._find(kind, spelling) is not None
+
+    def register(self, spelling: str, index: int | None, origin: Origin) -> Symbol | None:
+        """The register that `spelling`, or `spelling[index]`, means here; None after a message."""
+        found = self._find(Kind.REGISTER, spelling)
+        if found is None:
+            return self._undeclared(spelling, index, origin)
+        scope, declaration = found
+        if index is None and declaration.size is not None:
+            self._findings.error(
+                AGGREGATE, f"`{spelling}` stands for {declaration.size} registers", origin,
+                notes=(Note("it was declared here", declaration.origin),), help=f"name one of them: `{spelling}[0]`",
+            )
+            return None
+        if index is not None and (declaration.size is None or index >= declaration.size):
+            if declaration.size is None:
+                message, help_text = f"`{spelling}` is a single register", f"declare it as `.reg {spelling}[{min(index + 1, 16)}]`"
+            else:
+                message = f"`{spelling}[{index}]` is outside of the aggregate: it has the members 0 to {declaration.size - 1}"
+                help_text = None
+            self._findings.error(
+                AGGREGATE, message, origin, notes=(Note("it was declared here", declaration.origin),), help=help_text
+            )
+            return None
+        return self._symbol(scope.number, declaration, index)
+
+    def members(self, spelling: str, origin: Origin) -> list[Symbol]:
+        """All registers that a bare name means: each member of an aggregate, or the one register."""
+        found = self._find(Kind.REGISTER, spelling)
+        if found is not None and found[1].size is not None:
+            return [self._symbol(found[0].number, found[1], index) for index in range(found[1].size)]
+        symbol = self.register(spelling, None, origin)
+        return [symbol] if symbol is not None else []
+
+    def _symbol(self, scope: int, declaration: Declaration, index: int | None) -> Symbol:
+        prefix, base = split_prefix(declaration.spelling)
+        unique = f"{prefix}l{scope:04d}!{base}"
+        name = unique if index is None else f"{unique}[{index}]"
+        symbol = self.symbols.get(name)
+        if symbol is None:
+            spelling = declaration.spelling if index is None else f"{declaration.spelling}[{index}]"
+            symbol = self.symbols[name] = Symbol(
+                name, spelling, register_class(declaration.spelling), declaration.half, declaration.volatile,
+                None if index is None else unique, index, origin=declaration.origin,
+            )
+        return symbol
+
+    def _undeclared(self, spelling: str, index: int | None, origin: Origin) -> Symbol | None:
+        signal = self._find(Kind.SIGNAL, spelling)
+        if signal is not None:
+            self._findings.error(
+                NAME_KIND, f"`{spelling}` is a signal, and a register belongs here", origin,
+                notes=(Note("it was declared here", signal[1].origin),), help=f"`&{spelling}` is the signal's number as a constant",
+            )
+            return None
+        if index is not None:
+            self._findings.error(
+                AGGREGATE, f"the aggregate `{spelling}` is not declared", origin, help=f"declare it: `.reg {spelling}[{index + 1}]`"
+            )
+            return None
+        scope = self._open[0]
+        declaration = Declaration(spelling, origin)
+        scope.names[Kind.REGISTER][spelling.lower()] = declaration
+        symbol = replace(self._symbol(0, declaration, None), declared=False)
+        self.symbols[symbol.name] = symbol
+        return symbol
+
+    def signal(self, spelling: str, origin: Origin) -> SignalSymbol | None:
+        """The signal that `spelling` means here; None after a message."""
+        found = self._find(Kind.SIGNAL, spelling)
+        if found is None:
+            if not self.trust_signals:
+                self._report_signal(spelling, origin)
+            return None
+        scope, declaration = found
+        name = f"l{scope.number:04d}!{declaration.spelling}"
+        symbol = self.signals.get(name)
+        if symbol is None:
+            symbol = self.signals[name] = SignalSymbol(
+                name, declaration.spelling, declaration.volatile, origin=declaration.origin
+            )
+        return symbol
+
+    def _report_signal(self, spelling: str, origin: Origin) -> None:
+        register = self._find(Kind.REGISTER, spelling)
+        if register is not None:
+            self._findings.error(
+                NAME_KIND, f"`{spelling}` is a register, and a signal belongs here", origin,
+                notes=(Note("it was declared here", register[1].origin),),
+            )
+            return
+        names = {name: declaration.spelling for scope in self._open for name, declaration in scope.names[Kind.SIGNAL].items()}
+        close = difflib.get_close_matches(spelling.lower(), names, 1)
+        self._findings.error(
+            SIGNAL_UNDECLARED, f"the signal `{spelling}` is not declared", origin,
+            help=f"did you mean `{names[close[0]]}`?" if close else f"declare it: `.sig {spelling}`",
+        )
+
+    def take_address(self, symbol: Symbol | SignalSymbol) -> None:
+        """Notes that the symbol's number is used as a constant."""
+        if isinstance(symbol, Symbol):
+            self.symbols[symbol.name] = replace(self.symbols[symbol.name], address_taken=True)
+        else:
+            self.signals[symbol.name] = replace(self.signals[symbol.name], address_taken=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    name: str
+    index: int
+    origin: Origin
+
+
+class Labels:
+    """The labels of a program. `parents[n]` is the macro expansion that called expansion n, see preprocess.Preprocessed.
+
+    All definitions are entered before the first reference is looked up.
+    """
+
+    def __init__(self, findings: Findings, parents: Sequence[int]) -> None:
+        self._findings = findings
+        self._parents = parents
+        self._known: dict[tuple[int, str], _Label] = {}
+        self._names: dict[str, list[_Label]] = {}
+        self._missing: set[str] = set()
+
+    def define(self, spelling: str, level: int, index: int, origin: Origin) -> str | None:
+        """Enters the label `name#` before instruction `index`. Returns its unique name; None after a message."""
+        key = (level, spelling.lower())
+        known = self._known.get(key)
+        if known is not None:
+            self._findings.error(
+                LABEL_TWICE, f"the label `{spelling}` is defined twice", origin, notes=(Note("it was defined here", known.origin),)
+            )
+            return None
+        label = _Label(f"m{level:04d}!{spelling}" if level else spelling, index, origin)
+        self._known[key] = label
+        self._names.setdefault(spelling.lower(), []).append(label)
+        return label.name
+
+    def find(self, spelling: str, level: int) -> str | None:
+        """The unique name of the label that `name#` means at a level of expansion, None if there is none."""
+        key = spelling.lower()
+        if key not in self._names:
+            return None
+        while True:
+            label = self._known.get((level, key))
+            if label is not None:
+                return label.name
+            if level == 0:
+                return None
+            level = self._parents[level]
+
+    def resolve(self, spelling: str, level: int, origin: Origin) -> str | None:
+        """`find`, with a message the first time that a name is not found."""
+        name = self.find(spelling, level)
+        if name is None and spelling.lower() not in self._missing:
+            self._missing.add(spelling.lower())
+            hidden = self._names.get(spelling.lower())
+            notes: tuple[Note, ...] = ()
+            if hidden:
+                notes = (Note("a macro has a label of this name, but that is its own", hidden[0].origin),)
+            help_text = f"define it with `{spelling}:`, or pass the label to the macro as an argument" if hidden else self._close(spelling)
+            self._findings.error(LABEL_UNDEFINED, f"there is no label `{spelling}`", origin, help=help_text, notes=notes)
+        return name
+
+    def _close(self, spelling: str) -> str:
+        close = difflib.get_close_matches(spelling.lower(), self._names, 1)
+        return f"did you mean `{self._names[close[0]][0].name}`?" if close else f"define it with `{spelling}:` before an instruction"
+
+    def table(self) -> Mapping[str, int]:
+        """Every label and the index of the instruction that follows it."""
+        return {label.name: label.index for label in self._all()}
+
+    def _all(self) -> Iterable[_Label]:
+        return self._known.values()
