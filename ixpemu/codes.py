@@ -50,6 +50,7 @@ OPERAND_WORD = _code(3004, "an operation, command or name that the instruction d
 OPTION_UNKNOWN = _code(3005, "an option that the instruction does not take")
 OPTION_ARGUMENT = _code(3006, "an option with a wrong argument")
 OPERAND_RANGE = _code(3007, "a constant that does not fit its field")
+ENCODING_REFUSED = _code(3020, "an instruction that no word can hold")
 
 # 4xxx flow and registers
 LABEL_UNDEFINED = _code(4001, "a label that is not defined")
@@ -116,3 +117,12 @@ TABLE_FULL = _code(6051, "a table of the chip's memory is full")
 # 7xxx reserved behaviour of the running chip
 
 # 8xxx the isa/ files
+ISA_SYNTAX = _code(8001, "an .isa file does not follow the format")
+ISA_BLOCK = _code(8002, "a block of an .isa file does not hold together")
+ISA_COLUMNS = _code(8003, "a word layout does not account for all 40 bits")
+ISA_OVERLAP = _code(8004, "two encodings overlap")
+ISA_INVERSE = _code(8005, "encoding and decoding are not inverse")
+ISA_EXAMPLE = _code(8006, "an example is missing or does not assemble to its word")
+ISA_PROVENANCE = _code(8007, "a fact has no source or confidence")
+ISA_EXEMPTION = _code(8008, "an exemption is no longer needed")
+ISA_SEMANTICS = _code(8009, "semantics use something that is not declared")

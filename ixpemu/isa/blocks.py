@@ -16,7 +16,8 @@ from ixpemu.isa.model import Nothing, Operand, Operation, RegisterClass
 from ixpemu.isa.semantics import Statement
 
 if TYPE_CHECKING:
-    from ixpemu.isa.codecs import Codec
+    from ixpemu.isa.codec import Codec
+    from ixpemu.isa.fields import Field
 
 
 class Role(Enum):
@@ -111,35 +112,42 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """A named run (or runs) of bits of a word: `bits` from the most significant one of the value to the least."""
-
-    letter: str
-    bits: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Form:
-    """One syntax of a block with one word layout.
+    """One syntax of a block with one word layout. The same syntax with other layouts (by the side of a register) is other forms.
 
     `literals`: (operand index, word) pairs that select the form. `columns` is the layout as written, 40 characters. `fixed_mask`
     and `fixed_bits`: the bits that are the same in every word of the form.
     """
 
     block: str
-    name: str
+    name: str                           # "" if the block has only one
+    syntax: str                         # as people write it, e.g. "sram[read, transfer, address_a, address_b, count]"
     mnemonics: tuple[str, ...]
+    mnemonic_choice: str | None         # the choice whose word is the mnemonic (bcc: condition)
     operands: tuple[OperandSpec, ...]
     tokens: tuple[TokenSpec, ...]
+    literals: tuple[tuple[int, str], ...]
+    primary: bool                       # words are read as this syntax, not as a second one of the same layout
     columns: str
     fields: Mapping[str, Field]
     fixed_mask: int
     fixed_bits: int
     codecs: tuple[Codec, ...]
+    axes: tuple[str, ...]               # the choices that select the variant, in the order of the keys of `variants`
     variants: Mapping[tuple[str, ...], Variant]
     timing: Timing
-    syntax: str
+    flow: str | None                    # "swaps": gives up the microengine; "ends": and never comes back; "branches": may go to `target`
     span: Span
+
+    @property
+    def least_operands(self) -> int:
+        """How many operands it takes at least."""
+        return sum(not spec.optional for spec in self.operands)
+
+    @property
+    def most_operands(self) -> int | None:
+        """How many operands it takes at most; None for any number."""
+        return None if self.operands and self.operands[-1].variadic else len(self.operands)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +165,7 @@ class Block:
     examples: tuple[tuple[str, int], ...]       # text and its word
     refines: str | None                 # decoded in preference to this block, whose words it shares (nop of immed)
     spelling_of: str | None             # only another way to write this block's words; never decoded (load_addr)
+    exempt: Mapping[str, str]           # block -> reason: overlaps that are wanted; refused when there is none any more
     span: Span
 
 
