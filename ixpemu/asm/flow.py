@@ -8,16 +8,13 @@ happens here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from ixpemu import codes
-from ixpemu.asm.findings import Findings
-from ixpemu.asm.program import FactKind, FlowFact, Half, Instruction, Program
-from ixpemu.diagnostics import Note, Origin
-from ixpemu.isa import Facts, InstructionSet
-from ixpemu.isa.model import Register, RegisterClass, Signal, Target
+from ixpemu.asm.program import Half, Program
+from ixpemu.diagnostics import Origin
+from ixpemu.isa import Facts
+from ixpemu.isa.model import RegisterClass
 
 
 class File(Enum):
@@ -32,8 +29,6 @@ class File(Enum):
     DRAM_WRITE = "DRAM write transfer"
     SIGNAL = "signal"
 
-
-MOST_SLOTS = 3      # the two bits of the defer field
 
 _FILES = {
     (RegisterClass.SRAM, False): File.SRAM_READ, (RegisterClass.SRAM, True): File.SRAM_WRITE,
@@ -129,6 +124,8 @@ class Flow:
     occurrences: list[Occurrence] = field(default_factory=list)
     flights: list[Flight] = field(default_factory=list)
     guessed_jumps: list[int] = field(default_factory=list)     # instructions whose destinations are not known
+    ends_open: list[int] = field(default_factory=list)         # instructions behind which the program ends without stopping
+    addressed: frozenset[str] = frozenset()
     _numbers: dict[tuple[str, File], int] = field(default_factory=dict)
 
     def variable(self, name: str, file: File) -> int:
@@ -136,13 +133,22 @@ class Flow:
         number = self._numbers.get((name, file))
         if number is None:
             number = self._numbers[name, file] = len(self.variables)
-            self.variables.append(_variable(self.program, name, file))
+            self.variables.append(self._make(name, file))
         return number
 
-    def reachable(self) -> list[bool]:
-        """For every point whether control can come there from address 0."""
+    def _make(self, name: str, file: File) -> Variable:
+        if file is File.SIGNAL:
+            signal = self.program.signals[name]
+            return Variable(name, signal.spelling, file, signal.volatile or signal.address_taken)
+        symbol = self.program.symbols[name]
+        shared = file in (File.ABSOLUTE, File.NEIGHBOR)     # other contexts, and the neighbour, use these when they like
+        pinned = shared or symbol.volatile or symbol.address_taken or name in self.addressed
+        return Variable(name, symbol.spelling, file, pinned)
+
+    def reachable(self, others: list[int] | None = None) -> list[bool]:
+        """For every point whether control can come there from address 0, or from one of `others`."""
         seen = [False] * len(self.nodes)
-        queue = self.entry[:1] if self.nodes else []
+        queue = [*(self.entry[:1] if self.nodes else []), *(others or [])]
         for node in queue:
             seen[node] = True
         while queue:
@@ -161,13 +167,10 @@ class Flow:
         return out
 
 
-def _variable(program: Program, name: str, file: File) -> Variable:
-    if file is File.SIGNAL:
-        signal = program.signals[name]
-        return Variable(name, signal.spelling, file, signal.volatile or signal.address_taken)
-    symbol = program.symbols[name]
-    shared = file in (File.ABSOLUTE, File.NEIGHBOR)     # other contexts, and the neighbour, use these when they like
-    return Variable(name, symbol.spelling, file, shared or symbol.volatile or symbol.address_taken)
+def addressed_names(program: Program) -> frozenset[str]:
+    """Transfer registers that somebody may reach by number: those in one order with a register whose address is taken."""
+    orders = (order.names for order in program.xfer_orders)
+    return frozenset(name for names in orders if any(program.symbols[n].address_taken for n in names) for name in names)
 
 
 def transfer_run(program: Program, name: str, write_half: bool, count: int) -> list[str] | None:
@@ -181,264 +184,3 @@ def transfer_run(program: Program, name: str, write_half: bool, count: int) -> l
             if len(run) == count:
                 return list(run)
     return None
-
-
-def build(program: Program, isa: InstructionSet, findings: Findings) -> Flow:
-    """The flow graph of a program; what contradicts the rules of defer slots and transfer runs goes to `findings`."""
-    return _Builder(program, isa, findings).build()
-
-
-class _Builder:
-    def __init__(self, program: Program, isa: InstructionSet, findings: Findings) -> None:
-        self.program, self.findings = program, findings
-        self.flow = Flow(program, [isa.facts(instruction.operation) for instruction in program.instructions])
-        self.own: list[int] = []            # instruction -> its own point
-        self.wait: dict[int, int] = {}      # instruction -> its WAIT point
-        self.labelled = set(program.labels.values())
-
-    def build(self) -> Flow:
-        instructions, flow = self.program.instructions, self.flow
-        for index, instruction in enumerate(instructions):
-            self._directives(index, [*instruction.facts, *self._probe_facts(index)])
-            self.own.append(self._node(index, Kind.INSTRUCTION))
-            if flow.facts[index].waits:
-                self.wait[index] = self._node(index, Kind.WAIT)
-            self._effects(index, instruction)
-        self._directives(len(instructions), self.program.end_facts)
-        for index in range(len(instructions)):
-            self._leave(index)
-        return flow
-
-    def _node(self, instruction: int, kind: Kind) -> int:
-        self.flow.nodes.append(Node(instruction, kind))
-        self.flow.successors.append([])
-        return len(self.flow.nodes) - 1
-
-    def _probe_facts(self, index: int) -> list[FlowFact]:
-        """The key of a `.probe` is read where it stands."""
-        keys = [(probe.key, probe.origin) for probe in self.program.probes if probe.index == index and probe.key is not None]
-        return [FlowFact(FactKind.USE, key.name, Half.READ, origin) for key, origin in keys if key.name is not None]
-
-    def _directives(self, index: int, facts: Sequence[FlowFact]) -> None:
-        """The chain of points before instruction `index`; sets `entry[index]`."""
-        first = len(self.flow.nodes)
-        for number, fact in enumerate(facts):
-            node = self._node(index, Kind.FACT)
-            if number:
-                self.flow.successors[node - 1].append(node)
-            self._directive(node, fact)
-        if facts or index < len(self.program.instructions):
-            self.flow.entry.append(first)
-        if facts and index < len(self.program.instructions):
-            self.flow.successors[first + len(facts) - 1].append(first + len(facts))
-
-    def _directive(self, node: int, fact: FlowFact) -> None:
-        if fact.kind is FactKind.SET_SIGNAL:
-            self._occur(node, fact.name, File.SIGNAL, True, None, fact.origin)
-            return
-        if fact.kind is FactKind.IO_COMPLETED:
-            self.flow.nodes[node].consumes.append(self.flow.variable(fact.name, File.SIGNAL))
-            self._occur(node, fact.name, File.SIGNAL, False, None, fact.origin)
-            return
-        cls = self.program.symbols[fact.name].cls
-        halves = (False, True) if fact.half is Half.BOTH else (fact.half is Half.WRITE,)
-        for file in dict.fromkeys(file_of(cls, half) for half in halves):
-            self._occur(node, fact.name, file, fact.kind is FactKind.SET, None, fact.origin)
-
-    def _occur(self, node: int, name: str, file: File, writes: bool, site: Site | None, origin: Origin) -> int:
-        number = len(self.flow.occurrences)
-        self.flow.occurrences.append(Occurrence(node, self.flow.variable(name, file), writes, site, origin))
-        point = self.flow.nodes[node]
-        (point.writes if writes else point.reads).append(number)
-        return number
-
-    def _effects(self, index: int, instruction: Instruction) -> None:
-        """Reads, writes, signals and transfers of one instruction."""
-        facts, operands = self.flow.facts[index], instruction.operation.operands
-        own = self.own[index]
-        for written, indexes in ((False, facts.reads), (True, facts.writes)):
-            for operand in indexes:
-                register = operands[operand]
-                if isinstance(register, Register) and register.name is not None:
-                    site, origin = Site(index, operand), instruction.operand_origins[operand]
-                    self._occur(own, register.name, file_of(register.cls, written), written, site, origin)
-        signal = None
-        for token, argument in facts.waits:
-            self._wait(index, token, argument)
-        if facts.signal is not None:
-            token, argument = facts.signal
-            raised = instruction.operation.tokens[token].arguments[argument]
-            if isinstance(raised, Signal) and raised.name is not None:
-                site, origin = Site(index, argument, token), instruction.token_origins[token]
-                signal = self._occur(own, raised.name, File.SIGNAL, True, site, origin)
-        registers = self._transfer(index, instruction, self.wait.get(index, own) if facts.signal is not None else own)
-        if signal is not None or registers:
-            self.flow.flights.append(Flight(own, index, signal, tuple(registers), facts.signal_pair))
-        if facts.consumes is not None:
-            tested = operands[facts.consumes]
-            if isinstance(tested, Signal) and tested.name is not None:
-                origin = instruction.operand_origins[facts.consumes]
-                self._occur(own, tested.name, File.SIGNAL, False, Site(index, facts.consumes), origin)
-
-    def _wait(self, index: int, token: int | None, argument: int) -> None:
-        """One signal that instruction `index` waits for: read at its WAIT point, and known to have come behind it."""
-        instruction, facts = self.program.instructions[index], self.flow.facts[index]
-        if token is None:
-            signal, origin = instruction.operation.operands[argument], instruction.operand_origins[argument]
-        else:
-            signal, origin = instruction.operation.tokens[token].arguments[argument], instruction.token_origins[token]
-        if not isinstance(signal, Signal) or signal.name is None:
-            return
-        node = self.wait[index]
-        self._occur(node, signal.name, File.SIGNAL, False, Site(index, argument, token), origin)
-        if not facts.waits_any or len(facts.waits) == 1:
-            self.flow.nodes[node].consumes.append(self.flow.variable(signal.name, File.SIGNAL))
-
-    def _transfer(self, index: int, instruction: Instruction, node: int) -> list[int]:
-        """The transfer registers of a command. Its data counts as read, and as arrived, at `node`: where a command swaps out, that
-        is behind its defer slots, which may still fill registers it sends and still read what the registers held before."""
-        transfer = self.flow.facts[index].transfer
-        if transfer is None or transfer.operand is None:
-            return []
-        register, origin = instruction.operation.operands[transfer.operand], instruction.operand_origins[transfer.operand]
-        if not isinstance(register, Register) or register.name is None:
-            return []
-        out = []
-        for written in {"in": (True,), "out": (False,), "both": (False, True)}[transfer.direction]:
-            # The unit reads the write half and fills the read half: the other way round than an instruction does.
-            write_half = not written
-            run = transfer_run(self.program, register.name, write_half, transfer.count)
-            if run is None:
-                self._no_run(register.name, transfer.count, origin)
-                run = [register.name]
-            for offset, name in enumerate(run):
-                site = Site(index, transfer.operand, None, offset)
-                out.append(self._occur(node, name, file_of(register.cls, write_half), written, site, origin))
-        return out
-
-    def _no_run(self, name: str, count: int, origin: Origin) -> None:
-        spelling = self.program.symbols[name].spelling
-        known = next((order for order in self.program.xfer_orders if name in order.names), None)
-        if known is None:
-            self.findings.error(
-                codes.XFER_ORDER_MISSING,
-                f"the command uses {count} registers from {spelling} on, and nothing says which follow it", origin,
-                help=f"put the {count} names into one .xfer_order, {spelling} first",
-            )
-            return
-        left = len(known.names) - known.names.index(name)
-        self.findings.error(
-            codes.XFER_ORDER_SHORT,
-            f"the command uses {count} registers from {spelling} on, but its .xfer_order goes on for {left} only", origin,
-            help=f"add {count - left} more names to the .xfer_order, or lower the count to {left}",
-            notes=(Note("the order is given here", known.origin),),
-        )
-
-    def _leave(self, index: int) -> None:
-        """The edges out of instruction `index`, drawn behind its defer slots."""
-        facts, instructions, flow = self.flow.facts[index], self.program.instructions, self.flow
-        last = index + facts.defer
-        if not self._turns(index):
-            if not self._ends_slots(index):
-                self._follow(self.own[index], index + 1)
-            return
-        if facts.defer:
-            self._check_slots(index, facts.defer)
-            if last >= len(instructions):
-                return
-            if not self._ends_slots(index):
-                self._follow(self.own[index], index + 1)
-        node = self.own[last]
-        if any(slot in self.labelled for slot in range(index + 1, last + 1)):
-            self._follow(node, last + 1)        # whoever jumps into the slots goes on behind them
-        if index in self.wait:
-            flow.successors[node].append(self.wait[index])
-            node = self.wait[index]
-        self._turn(index, node, last + 1)
-
-    def _turn(self, index: int, node: int, following: int) -> None:
-        """The edges behind the defer slots of a branch or swap: to its targets, and to `following`."""
-        facts, operation = self.flow.facts[index], self.program.instructions[index].operation
-        branch = facts.branch
-        if facts.resume is not None:
-            token, argument = facts.resume
-            self._to_label(node, operation.tokens[token].arguments[argument])
-            return
-        polled = None
-        if facts.consumes is not None:
-            signal = operation.operands[facts.consumes]
-            if isinstance(signal, Signal) and signal.name is not None:
-                polled = self._node(index, Kind.ARRIVED)
-                self.flow.nodes[polled].consumes.append(self.flow.variable(signal.name, File.SIGNAL))
-                self.flow.nodes[polled].polled = True
-                self.flow.successors[node].append(polled)
-        if branch is not None and branch.indirect:
-            self._jump(index, node)
-        elif branch is not None:
-            for target in branch.targets:
-                taken = polled if polled is not None and facts.arrived_when_taken else node
-                self._to_label(taken, operation.operands[target])
-        if not facts.ends:
-            self._follow(polled if polled is not None and not facts.arrived_when_taken else node, following)
-
-    def _to_label(self, node: int, target: object) -> None:
-        if isinstance(target, Target):
-            index = self.program.labels.get(target.name) if target.name is not None else None
-            index = target.address if index is None else index
-            if index is not None:
-                self._follow(node, index)
-
-    def _follow(self, node: int, index: int) -> None:
-        """An edge to where instruction `index` begins; none if the program ends there."""
-        if index < len(self.flow.entry) and self.flow.entry[index] not in self.flow.successors[node]:
-            self.flow.successors[node].append(self.flow.entry[index])
-
-    def _jump(self, index: int, node: int) -> None:
-        """Where a computed jump may lead: its `targets[...]`, else any label, and any word of the table it is based on."""
-        facts, operation = self.flow.facts[index], self.program.instructions[index].operation
-        listed = [argument for token in operation.tokens for argument in token.arguments if isinstance(argument, Target)]
-        if listed:
-            for target in listed:
-                self._to_label(node, target)
-            return
-        self.flow.guessed_jumps.append(index)
-        for place in self.program.labels.values():
-            self._follow(node, place)
-        for operand in facts.branch.targets if facts.branch is not None else ():
-            base = operation.operands[operand]
-            place = self.program.labels.get(base.name or "") if isinstance(base, Target) else None
-            while place is not None and place < len(self.program.instructions):
-                self._follow(node, place)
-                place = place + 1 if place + 1 not in self.labelled else None
-
-    def _turns(self, index: int) -> bool:
-        """Whether something else than the next instruction comes behind instruction `index` and its defer slots."""
-        facts = self.flow.facts[index]
-        return facts.branch is not None or facts.ends or index in self.wait or facts.resume is not None
-
-    def _ends_slots(self, index: int) -> bool:
-        """Whether `index` is the last defer slot of an instruction before it, which then says what follows."""
-        before = range(max(0, index - MOST_SLOTS), index)
-        return any(owner + self.flow.facts[owner].defer == index and self._turns(owner) for owner in before)
-
-    def _check_slots(self, index: int, defer: int) -> None:
-        instructions = self.program.instructions
-        owner = instructions[index]
-        origin = next(
-            (o for o, token in zip(owner.token_origins, owner.operation.tokens, strict=True) if not token.arguments
-             or not isinstance(token.arguments[0], (Signal, Target))), owner.origin,
-        )
-        if index + defer >= len(instructions):
-            self.findings.error(
-                codes.DEFER_PAST_END, f"{defer} instructions are to execute behind this one, and the program ends before", origin,
-                help=f"lower the defer count to {len(instructions) - index - 1}, or put instructions behind it",
-            )
-            return
-        for slot in range(index + 1, index + defer + 1):
-            facts = self.flow.facts[slot]
-            if facts.branch is not None or facts.swaps or facts.ends:
-                self.findings.error(
-                    codes.DEFER_SLOT, "an instruction in a defer slot may neither branch nor give up the microengine",
-                    instructions[slot].origin, help=f"move it out of the {defer} instructions behind the deferring one",
-                    notes=(Note(f"this instruction defers by {defer}", owner.origin),),
-                )

@@ -1,0 +1,182 @@
+"""Allocation: from a program with names to the physical place of every name, live range by live range.
+
+It calls the analyses in turn and asks for explanations where there is no place. Nothing is inserted and nothing moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ixpemu import codes
+from ixpemu.asm import banks, conflicts, flow_builder, transfers
+from ixpemu.asm import webs as live_ranges
+from ixpemu.asm.banks import Place
+from ixpemu.asm.expressions import AddressKind, AddressOf, ExpressionError
+from ixpemu.asm.findings import Findings
+from ixpemu.asm.flow import File, Site
+from ixpemu.asm.flow_warnings import warn
+from ixpemu.asm.graphs import OddCycle
+from ixpemu.asm.limits import Limits
+from ixpemu.asm.numbers import STEPS, Outcome
+from ixpemu.asm.program import Deferred, Instruction, Program
+from ixpemu.asm.webs import Webs
+from ixpemu.isa import InstructionSet
+from ixpemu.isa.model import Operand, Operation, Register, RegisterClass, Signal, Target, Token
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """The place of every web. For a `.physical` program there are no webs and nothing to place."""
+
+    program: Program
+    webs: Webs | None
+    places: dict[int, Place]
+
+
+def allocate(
+    program: Program, isa: InstructionSet, findings: Findings, limits: Limits | None = None, steps: int = STEPS
+) -> Allocation:
+    """Places for all names of a program. Errors go to `findings`, and `AssemblyError` is raised when there are any."""
+    if program.physical:
+        return Allocation(program, None, {})
+    room = limits or Limits.of_contexts(program.contexts)
+    flow = flow_builder.build(program, isa, findings)
+    webs = live_ranges.find(flow)
+    warn(webs, findings)
+    findings.raise_if_errors()
+    places: dict[int, Place] = {}
+    for part in (_gprs, _transfers, _signals, _neighbors):
+        places |= part(webs, room, findings, steps)
+    findings.raise_if_errors()
+    return Allocation(program, webs, places)
+
+
+def _gprs(webs: Webs, limits: Limits, findings: Findings, steps: int) -> dict[int, Place]:
+    edges = banks.pair_edges(webs)
+    colouring = banks.divide(webs, edges)
+    if isinstance(colouring, OddCycle):
+        conflicts.bank_circle(webs, edges, colouring, findings)
+        return {}
+    places = banks.allocate_gprs(webs, edges, colouring, limits, steps)
+    return _or_explain(places, conflicts.out_of_gprs, webs, limits, findings)
+
+
+def _transfers(webs: Webs, limits: Limits, findings: Findings, steps: int) -> dict[int, Place]:
+    found = transfers.groups(webs)
+    if isinstance(found, transfers.Contradiction):
+        conflicts.contradictory_orders(webs, found, findings)
+        return {}
+    places = transfers.allocate_transfers(webs, found, limits, steps)
+    return _or_explain(places, conflicts.out_of_transfers, webs, limits, findings)
+
+
+def _signals(webs: Webs, limits: Limits, findings: Findings, steps: int) -> dict[int, Place]:
+    return _or_explain(transfers.allocate_signals(webs, limits, steps), conflicts.out_of_signals, webs, limits, findings)
+
+
+def _neighbors(webs: Webs, limits: Limits, findings: Findings, steps: int) -> dict[int, Place]:
+    return _or_explain(transfers.allocate_neighbors(webs, limits), conflicts.out_of_neighbors, webs, limits, findings)
+
+
+def _or_explain(
+    places: dict[int, Place] | Outcome, explain: Callable[[Webs, Limits, Findings], None], webs: Webs, limits: Limits,
+    findings: Findings,
+) -> dict[int, Place]:
+    if isinstance(places, Outcome):
+        explain(webs, limits, findings)
+        return {}
+    return places
+
+
+def physical(allocation: Allocation, findings: Findings) -> list[Operation]:
+    """The operations with physical registers, signals, label addresses and evaluated constants, in program order.
+
+    A wait for a signal that is raised as a pair waits for both. What cannot be evaluated goes to `findings`.
+    """
+    filler = _Filler(allocation, findings)
+    return [filler.operation(index, instruction) for index, instruction in enumerate(allocation.program.instructions)]
+
+
+class _Filler:
+    """Puts places into operations."""
+
+    def __init__(self, allocation: Allocation, findings: Findings) -> None:
+        self.program, self.webs, self.places = allocation.program, allocation.webs, allocation.places
+        self.findings = findings
+        self.numbers: dict[tuple[AddressKind, str], int] = {}
+        if self.webs is not None:
+            for number, web in enumerate(self.webs.webs):
+                if web.variable.pinned:
+                    kind = AddressKind.SIGNAL if web.variable.file is File.SIGNAL else AddressKind.REGISTER
+                    self.numbers[kind, web.variable.name] = self.places[number].number
+
+    def operation(self, index: int, instruction: Instruction) -> Operation:
+        """The operation of instruction `index`, filled in."""
+        old = instruction.operation
+        waited = set()
+        if self.webs is not None:
+            waited = {(token, argument) for token, argument in self.webs.flow.facts[index].waits if token is None}
+        operands: list[Operand] = []
+        for number, operand in enumerate(old.operands):
+            filled = self._operand(operand, index, number, None, instruction)
+            operands.append(filled)
+            if (None, number) in waited and isinstance(filled, Signal) and self._is_pair(index, number):
+                operands.append(Signal((filled.number or 0) + 1, filled.name))
+        tokens = tuple(
+            Token(token.name, tuple(self._operand(a, index, n, t, instruction) for n, a in enumerate(token.arguments)))
+            for t, token in enumerate(old.tokens)
+        )
+        return replace(old, operands=tuple(operands), tokens=tokens)
+
+    def _is_pair(self, index: int, operand: int) -> bool:
+        if self.webs is None:
+            return False
+        web = self.webs.at.get((Site(index, operand), File.SIGNAL))
+        return web is not None and self.webs.webs[web].pair
+
+    def _operand(self, operand: Operand, index: int, number: int, token: int | None, instruction: Instruction) -> Operand:
+        if isinstance(operand, Target):
+            return Target(self.program.labels.get(operand.name or "", operand.address), operand.name)
+        if isinstance(operand, Deferred):
+            try:
+                return operand.resolve(self._address)
+            except ExpressionError as error:
+                origin = instruction.operand_origins[number] if token is None else instruction.token_origins[token]
+                self.findings.error(codes.EXPRESSION, str(error), origin, help="write an expression that has a value")
+                return replace(operand, value=0)
+        if self.webs is not None and isinstance(operand, (Register, Signal)) and operand.name is not None:
+            return self._placed(operand, Site(index, number, token))
+        return operand
+
+    def _placed(self, operand: Register | Signal, site: Site) -> Operand:
+        webs = self.webs
+        if webs is None or (isinstance(operand, Register) and operand.number is not None):
+            return operand
+        files = (File.SIGNAL,) if isinstance(operand, Signal) else _FILES_OF[operand.cls]
+        for file in files:
+            web = webs.at.get((site, file))
+            if web is not None:
+                place = self.places[web]
+                if isinstance(operand, Signal):
+                    return replace(operand, number=place.number)
+                return replace(operand, number=place.number, bank=place.bank)
+        return operand
+
+    def _address(self, address: AddressOf) -> int:
+        if address.kind is AddressKind.LABEL:
+            if address.name not in self.program.labels:
+                raise ExpressionError(f"there is no label {address.name}")
+            return self.program.labels[address.name]
+        if (address.kind, address.name) not in self.numbers:
+            raise ExpressionError(f"{address.name} has no number: nothing uses it")
+        return self.numbers[address.kind, address.name]
+
+
+_FILES_OF = {
+    RegisterClass.GPR: (File.GPR,),
+    RegisterClass.ABSOLUTE: (File.ABSOLUTE,),
+    RegisterClass.SRAM: (File.SRAM_READ, File.SRAM_WRITE),
+    RegisterClass.DRAM: (File.DRAM_READ, File.DRAM_WRITE),
+    RegisterClass.NEIGHBOR: (File.NEIGHBOR,),
+}

@@ -1,0 +1,55 @@
+"""From physical operations to 40-bit words, every refusal a diagnostic at the operand it is about.
+
+The word layouts are isa/'s; here is only the way from a program's instructions to its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ixpemu import codes
+from ixpemu.asm.findings import Findings
+from ixpemu.asm.program import Instruction, Program
+from ixpemu.diagnostics import Diagnostic, Note, Origin, Severity
+from ixpemu.image import CONTROL_STORE_WORDS
+from ixpemu.isa import EncodingError, InstructionSet
+from ixpemu.isa.model import Operation
+
+
+def encode(program: Program, operations: Sequence[Operation], isa: InstructionSet, findings: Findings) -> list[int]:
+    """The words of a program, one for each instruction in source order. Errors go to `findings`, with 0 as the word."""
+    _check_size(program, findings)
+    words = []
+    for instruction, operation in zip(program.instructions, operations, strict=True):
+        if instruction.word is not None:
+            words.append(instruction.word)
+            continue
+        try:
+            words.append(isa.encode(operation, program.contexts))
+        except EncodingError as error:
+            findings.add(_refusal(error, instruction))
+            words.append(0)
+    return words
+
+
+def _check_size(program: Program, findings: Findings) -> None:
+    excess = len(program.instructions) - CONTROL_STORE_WORDS
+    if excess > 0:
+        findings.error(
+            codes.IMAGE_TOO_LARGE,
+            f"the program has {len(program.instructions):,} instructions and the control store {CONTROL_STORE_WORDS:,} words",
+            program.instructions[CONTROL_STORE_WORDS].origin,
+            help=f"this is the first of {excess:,} that do not fit: shorten it, or divide the work between microengines",
+        )
+
+
+def _refusal(error: EncodingError, instruction: Instruction) -> Diagnostic:
+    """The encoder's message at the place in the source that it is about."""
+    origin: Origin = instruction.origin
+    if error.token_index is not None and error.token_index < len(instruction.token_origins):
+        origin = instruction.token_origins[error.token_index]
+    elif error.operand_index is not None and instruction.operand_origins:
+        # A wait widened to a pair has more operands than the text.
+        origin = instruction.operand_origins[min(error.operand_index, len(instruction.operand_origins) - 1)]
+    notes = () if error.help else (Note(f"in `{instruction.source}`"),)
+    return Diagnostic(codes.ENCODING_REFUSED, error.message, Severity.ERROR, origin, error.help, notes)
