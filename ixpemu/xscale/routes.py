@@ -101,9 +101,17 @@ class RouteFile:
         return next((each for each in self.neighbors if each.address == address), None)
 
 
+def is_martian(address: int) -> bool:
+    """Whether no machine may have this address as source or destination: 0/8, 127/8, 224/3. RFC 1812 5.3.7; no multicast here."""
+    return address >> 24 in (0, 127) or address >> 29 == 7
+
+
 def mask(length: int) -> int:
     """The netmask of a prefix length."""
     return 0xFFFFFFFF << (32 - length) & 0xFFFFFFFF
+
+
+MARTIANS = (Prefix(0, 8), Prefix(127 << 24, 8), Prefix(7 << 29, 3))
 
 
 def dotted(address: int) -> str:
@@ -210,6 +218,8 @@ class _Reader:
                 port = _port(texts[1])
                 column = 2
                 address, length = _address_and_length(texts[2])
+                if is_martian(address):
+                    raise ValueError(f"{dotted(address)} is an address that no machine may have")
                 column = 4
                 self._interface(places, Interface(port, address, Prefix(address & mask(length), length), _mac(texts[4])))
             elif kind == "neighbor":
@@ -218,6 +228,8 @@ class _Reader:
                 self._once(self.neighbors, address, (_mac(texts[3]), places[1]), f"neighbor {texts[1]}")
             else:
                 prefix = Prefix.parse(texts[1])
+                if any(prefix.length >= each.length and each.covers(prefix.address) for each in MARTIANS):
+                    raise ValueError(f"{prefix} is not for routing: no datagram to it may be forwarded")
                 column = 3
                 self._once(self.routes, prefix, (parse_address(texts[3]), places[1]), f"a route to {prefix}")
         except ValueError as error:

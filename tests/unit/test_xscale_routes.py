@@ -39,6 +39,8 @@ BAD = [
     ("route 10.2.0.0/16 via 10.0.1.8", (9, 7), "10.0.1.8 is no neighbor"),
     ("route 10.1.0.0/16 via 10.0.0.2", (9, 7), "given twice"),
     ("route 10.2.0.0/16 via 10.0.1.9 dev 1", (9, 32), "one word too many"),
+    ("route 127.1.0.0/16 via 10.0.1.9", (9, 7), "not for routing"),
+    ("interface 2 224.0.0.1/24 mac 02:00:00:00:00:03", (9, 13), "no machine may have"),
     ("10.2.0.0/16 via 10.0.1.9", (9, 1), "begins no statement"),
     ("neighbor 10.0.7.9 mac 02:00:00:00:01:02", (9, 10), "on no interface's subnet"),
     ("neighbor 10.0.1.300 mac 02:00:00:00:01:02", (9, 10), "no IPv4 address"),

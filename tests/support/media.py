@@ -1,0 +1,160 @@
+"""A media interface without microengines: fresh state, its alarms and pushes driven by plain Python, and what software does by hand.
+
+Threads are names: whoever receives an autopush is told through `on_status`. It runs the engine's own functions, compiled or not, and
+nothing of its scheduler.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy import uint32, uint64
+
+from ixpemu.chip_ports import Ports
+from ixpemu.engine.jit import arithmetic
+from ixpemu.engine.lanes import pop_push, set_alarm
+from ixpemu.engine.layout import ALARM_MSF_TIMER, ALARM_TRANSMIT, KEY_SHIFT, LANE_PUSH0, NEVER, SRAM_IN
+from ixpemu.engine.msf import msf_fast_write, msf_read, msf_timer_event, msf_write, receive_event, transmit_event
+from ixpemu.engine.msf_layout import PORTS
+from ixpemu.engine.parameters import MSF_PARAMETERS, P_MSF_OWN, P_PUSH_S, P_PUSH_S_WORD
+from ixpemu.engine.state import new_state
+
+BOARD = {
+    "msf.core_megahertz": 600, "msf.bus_megahertz": 104, "msf.bus_overhead_words": 2, "msf.status_cycles": 10,
+    "msf.timeout_unit_cycles": 1, "port.count": 3, "port.megabits": 1000, "port.receive_fifo_bytes": 16_384,
+    "port.transmit_fifo_bytes": 16_384, "port.longest_frame": 1_518,
+}
+HOST = 255
+
+
+@dataclass(slots=True)
+class Status:
+    """An autopush as its thread sees it."""
+
+    cycle: int
+    me: int
+    ctx: int
+    register: int
+    signals: int
+    words: tuple[int, int]
+    packet: int
+
+    @property
+    def element(self) -> int:
+        return self.words[0] >> 24 & 0x7F
+
+    @property
+    def length(self) -> int:
+        return (self.words[0] >> 16 & 0xFF) or 256
+
+    @property
+    def sop(self) -> bool:
+        return bool(self.words[0] >> 15 & 1)
+
+    @property
+    def eop(self) -> bool:
+        return bool(self.words[0] >> 14 & 1)
+
+    @property
+    def port(self) -> int:
+        return self.words[0] & 0x1F
+
+    @property
+    def null(self) -> bool:
+        return bool(self.words[0] >> 9 & 1)
+
+
+@dataclass(slots=True)
+class Media:
+    """State and clock of a media interface; `element` is the size of RBUF and TBUF elements in bytes."""
+
+    element: int = 64
+    changes: dict[str, int] = field(default_factory=dict)
+    now: int = 0
+    on_status: Callable[[Status], None] = lambda status: None
+
+    def __post_init__(self) -> None:
+        self.array = new_state()
+        self.state = self.array[0]
+        self.memory = np.zeros(4096, np.uint32)
+        self.state.mode = 1
+        for place, name in enumerate(MSF_PARAMETERS):
+            self.state.parameter[P_MSF_OWN + place] = (BOARD | self.changes)[name]
+        self.state.parameter[P_PUSH_S] = 4
+        self.state.parameter[P_PUSH_S_WORD] = 1
+        self.state.stop_at_packets = 1 << 60
+        self.ports = Ports(self.array, lambda: self.now)
+        code = {64: 0, 128: 1, 256: 2}[self.element]
+        self.control = 0xF << 28 | code << 2
+        self.write(0x00, self.control)
+        self.write(0x04, self.control)
+
+    def write(self, address: int, value: int, me: int = HOST, ctx: int = 0) -> None:
+        with arithmetic():
+            msf_write(self.state, self.memory, uint32(address), uint32(value), uint32(me), uint32(ctx), uint64(self.now))
+
+    def fast_write(self, address: int, value: int) -> None:
+        with arithmetic():
+            msf_fast_write(self.state, self.memory, uint32(address), uint32(value), uint32(0), uint32(0), uint64(self.now))
+
+    def read(self, address: int) -> int:
+        with arithmetic():
+            return int(msf_read(self.state, self.memory, uint32(address), uint64(self.now)))
+
+    def free(self, elements: Iterable[int]) -> None:
+        for element in elements:
+            self.fast_write(0x44, element)
+
+    def queue_thread(self, me: int = 0, ctx: int = 0, register: int = 0, signal: int = 1, which: int = 0) -> None:
+        self.fast_write(0x30 + 4 * which, signal << 12 | me >> 2 << 9 | (me & 3) << 7 | ctx << 4 | register)
+
+    def element_bytes(self, element: int, length: int) -> bytes:
+        start = element * self.element // 4
+        return self.state.msf.rbuf[start : start + (length + 3) // 4].astype(">u4").tobytes()[:length]
+
+    def fill(self, element: int, content: bytes, at: int = 0) -> None:
+        padded = content.ljust(-(-len(content) // 4) * 4, b"\0")
+        for k in range(0, len(padded), 4):
+            self.write(0x2000 + element * self.element + at + k, int.from_bytes(padded[k : k + 4], "big"))
+
+    def send_element(self, element: int, control: int, me: int = HOST, ctx: int = 0) -> None:
+        self.write(0x1800 + 8 * element, control, me, ctx)
+        self.write(0x1804 + 8 * element, 0, me, ctx)
+
+    def run(self, until: int) -> None:
+        """Let everything happen that is due before cycle `until`, in time order; pushes before alarms of the same cycle."""
+        state = self.state
+        while True:
+            pushes = [int(state.keys[LANE_PUSH0 + k]) >> KEY_SHIFT for k in (0, 1)]
+            alarms = [int(when) for when in state.alarm]
+            when = min(*pushes, *alarms)
+            if when >= until or when >= NEVER:
+                self.now = max(self.now, until)
+                return
+            assert when >= self.now, "time goes backwards"
+            self.now = when
+            state.now = when
+            with arithmetic():
+                self._happen(when, pushes, alarms)
+            self.ports.service()
+
+    def _happen(self, when: int, pushes: list[int], alarms: list[int]) -> None:
+        state, memory, now = self.state, self.memory, uint64(when)
+        if when in pushes:
+            push = state.pushes[pop_push(state, uint32(LANE_PUSH0 + pushes.index(when)))]
+            first = int(push.first)
+            self.on_status(Status(
+                when, int(push.me), int(push.ctx), first - SRAM_IN - 16 * int(push.ctx), int(push.signals),
+                (int(push.words[0]), int(push.words[1])), int(push.packet)))
+            return
+        index = alarms.index(when)
+        set_alarm(state, uint32(index), uint64(NEVER))
+        if index < ALARM_TRANSMIT:
+            receive_event(state, memory, uint32(index), now)
+        elif index < ALARM_MSF_TIMER:
+            transmit_event(state, memory, uint32(index - ALARM_TRANSMIT), now)
+        else:
+            msf_timer_event(state, memory, uint32(index - ALARM_MSF_TIMER), now)
+
+
+assert PORTS == 3
