@@ -13,6 +13,7 @@ from ixpemu.engine.jit import jit
 from ixpemu.engine.lanes import set_engine_key
 from ixpemu.engine.layout import (
     AFTER_NOTHING,
+    AFTER_SWAP_GO,
     CONTEXTS,
     NEVER,
     SHADOW_T_INDEX,
@@ -92,6 +93,8 @@ def swap_out(engine, now):
     ctx = uint32(engine.context & uint32(7))
     if engine.shadow_count:
         settle_shadows(engine, ctx)
+    if engine.after == uint32(AFTER_SWAP_GO):
+        engine.pc[ctx] = engine.after_pc
     abort = engine.after_abort
     engine.after = uint32(AFTER_NOTHING)
     engine.clock = uint64(now + uint64(abort))
@@ -113,12 +116,13 @@ def swap_out(engine, now):
 
 
 @jit
-def begin_swap(state, engine, wakeup, defer):
-    """From the instruction at which `engine` stands: sleep on `wakeup` after `defer` more instructions."""
+def begin_swap(state, engine, wakeup, defer, after, target):
+    """The executing context is to sleep on `wakeup` after `defer` more instructions, and go on at `target` if AFTER_SWAP_GO."""
     ctx = engine.context
     engine.wakeup[ctx] = uint32(wakeup)
     engine.slots = uint32(defer)
-    engine.after = uint32(2)
+    engine.after = uint32(after)
+    engine.after_pc = uint32(target)
     engine.after_abort = uint32(max(state.parameter[P_SWAP_ABORT], uint32(defer)) - uint32(defer))
 
 

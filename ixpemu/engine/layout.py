@@ -63,6 +63,9 @@ UNIT_NAMES = ("sram0", "sram1", "scratch", "hash", "dram", "msf", "cap", "signal
 QUEUE_DEPTH_MAX = 64        # deepest command queue of a unit that a chip file may ask for
 FIFO_DEPTH_MAX = 16         # the same for a microengine's command FIFO
 
+# First word of each multiplier in `state.hash_multiplier`, least significant word first.
+HASH_MULTIPLIER_48, HASH_MULTIPLIER_64, HASH_MULTIPLIER_128 = 0, 2, 4
+
 # Alarms: single times that a part of the chip sets for itself.
 ALARM_RECEIVE, ALARM_TRANSMIT, ALARM_MSF_TIMER, ALARM_FUTURE_COUNT = 0, 4, 8, 12
 ALARMS = 16
@@ -75,10 +78,12 @@ STOP_NAMES = ("", "cycles", "idle", "quiet", "packets", "break", "halt", "reserv
 
 # Reserved behaviour.
 (RESERVED_ILLEGAL, RESERVED_STORE_END, RESERVED_UNPOPULATED, RESERVED_RING_OVERFLOW, RESERVED_LOCAL_MEMORY, RESERVED_CSR_READ,
- RESERVED_DEFER, RESERVED_COMMAND, RESERVED_RING_BASE) = range(1, 10)
+ RESERVED_DEFER, RESERVED_COMMAND, RESERVED_RING_BASE,
+ RESERVED_ELEMENT, RESERVED_THREADS, RESERVED_TRANSMIT) = range(1, 13)
 RESERVED_NAMES = ("", "illegal instruction", "ran past the end of the program", "unpopulated memory", "put on a full ring",
                   "unpopulated local memory", "local_csr_rd without its immed", "branch or swap in a defer slot",
-                  "command that the unit does not know", "scratch ring outside scratch memory")
+                  "command that the unit does not know", "scratch ring outside scratch memory",
+                  "RBUF element that may not be freed", "receive thread list overrun", "transmit element out of rule")
 RESERVED_KINDS = 16
 RESERVED_ROWS = 64
 
@@ -113,7 +118,7 @@ SPECIAL_A, SPECIAL_B, SPECIAL_D = 1, 2, 4
 POINTER_LM0, POINTER_LM1, POINTER_SRAM, POINTER_DRAM, POINTER_NEIGHBOR = 0, 1, 2, 3, 4
 # A next-neighbour destination by number is POINTER_NEIGHBOR_DIRECT << 8 | register number; sources by number are plain registers.
 POINTER_NEIGHBOR_DIRECT = 5
-AFTER_NOTHING, AFTER_GO, AFTER_SWAP = 0, 1, 2
+AFTER_NOTHING, AFTER_GO, AFTER_SWAP, AFTER_SWAP_GO = 0, 1, 2, 3
 
 # Shadowed registers, for ENGINE.shadow_which: 0 and 1 are LM_ADDR_0 and LM_ADDR_1 of the executing context.
 SHADOW_T_INDEX, SHADOW_NN_PUT, SHADOW_NN_GET, SHADOW_BYTE_INDEX = 2, 3, 4, 5
@@ -132,7 +137,7 @@ ENGINE = np.dtype([
     ("cc_time", "u8"),          # cycle of the last instruction that set them
     ("previous_a", "u4"), ("previous_alu", "u4"),
     ("slots", "u4"),            # defer slots still to be executed before `after` takes place
-    ("after", "u4"),            # 0 nothing, 1 go to `after_pc`, 2 swap out
+    ("after", "u4"),            # AFTER_*: nothing, go to `after_pc`, swap out, both
     ("after_pc", "u4"), ("after_abort", "u4"),
     ("at_a", "u4"), ("at_b", "u4"), ("at_d", "u4"),     # places of operands that go through pointers, for one instruction
     ("probed", "u4"),           # 1: the probe of the instruction it stands at has been served

@@ -1,9 +1,8 @@
-"""The media and switch fabric as the rest of the core calls it: CSRs, RBUF and TBUF, receive and transmit events.
+"""The media and switch fabric as the rest of the core calls it: CSRs, RBUF and TBUF, alarms.
 
-What msf[...] commands, RBUF/TBUF copies and alarms do. Its state is msf_layout.MSF, as `state.msf`. The core calls each function at
-the cycle `now` at which the unit acts, in time order. What this module may use: lanes.set_alarm (ALARM_RECEIVE + port,
-ALARM_TRANSMIT + port, ALARM_MSF_TIMER + k), units.push_words (an autopush to a context), accounting.new_packet and
-accounting.finish_packet, lanes.request_stop (STOP_INPUT: more input is wanted, STOP_OUTPUT: sent frames are to be collected).
+What msf[...] commands, RBUF/TBUF copies and alarms do; the work behind them is in receive.py and transmit.py. Its state is
+msf_layout.MSF, as `state.msf`. The core calls each function at the cycle `now` at which the unit acts, in time order. CSRs that
+nothing here reads keep what was written. A microengine number of 8 and more stands for the XScale or a host.
 """
 
 from __future__ import annotations
@@ -11,14 +10,40 @@ from __future__ import annotations
 from numpy import uint32
 
 from ixpemu.engine.jit import jit
+from ixpemu.engine.msf_layout import CONTROL_WORD, PORTS
+from ixpemu.engine.receive import (
+    add_thread,
+    bus_in_event,
+    element_done,
+    receive_port_event,
+    restart_timer,
+    start_bus_in,
+    timer_event,
+)
+from ixpemu.engine.transmit import bus_out_event, control_written, departure_event, start_bus_out
+
+# CSRs that do something, by word offset.
+RX_CONTROL, TX_CONTROL = 0x00 // 4, 0x04 // 4
+RX_THREAD_FREELIST_0 = 0x30 // 4
+RBUF_ELEMENT_DONE = 0x44 // 4
+RX_THREAD_FREELIST_TIMEOUT_0 = 0x50 // 4
+TX_SEQUENCE_0 = 0x60 // 4
 
 
 @jit
 def msf_read(state, memory, address, now):
-    """One 32-bit word of msf[read] at byte `address` (0x0000..0x3fff)."""
+    """One 32-bit word of msf[read] at byte `address` (0x0000..0x3fff).
+
+    TX_SEQUENCE_0: bits 7..0 count transmitted elements, bit 31 is set while none is pending.
+    """
     word = uint32(uint32(address) >> uint32(2)) & uint32(4095)
     if word >= uint32(2048):
         return state.msf.rbuf[word & uint32(2047)]
+    if word == uint32(TX_SEQUENCE_0):
+        sequence = uint32(state.msf.send_count & uint32(0xFF))
+        if state.msf.send_pending == uint32(0):
+            sequence = uint32(sequence | uint32(0x80000000))
+        return sequence
     return state.msf.csr[word]
 
 
@@ -28,25 +53,42 @@ def msf_write(state, memory, address, value, me, ctx, now):
 
     `me`, `ctx`: who wrote it; `state.engines[me].packet[ctx]` is the packet that context works on.
     """
+    msf = state.msf
     word = uint32(uint32(address) >> uint32(2)) & uint32(4095)
+    value = uint32(value)
     if word >= uint32(2048):
-        state.msf.tbuf[word & uint32(2047)] = uint32(value)
+        msf.tbuf[word & uint32(2047)] = value
+    elif word >= uint32(CONTROL_WORD):
+        msf.csr[word] = value
+        if word & uint32(1):
+            control_written(state, word, me, ctx, now)
+    elif word >= uint32(RX_THREAD_FREELIST_0) and word < uint32(RX_THREAD_FREELIST_0 + 3):
+        add_thread(state, uint32(word - uint32(RX_THREAD_FREELIST_0)), value, now)
+    elif word == uint32(RBUF_ELEMENT_DONE):
+        element_done(state, value, me, ctx, now)
     else:
-        state.msf.csr[word] = uint32(value)
+        msf.csr[word] = value
+        if word == uint32(RX_CONTROL):
+            start_bus_in(state, now)
+        elif word == uint32(TX_CONTROL):
+            start_bus_out(state, now)
+        elif word >= uint32(RX_THREAD_FREELIST_TIMEOUT_0) and word < uint32(RX_THREAD_FREELIST_TIMEOUT_0 + 3):
+            restart_timer(state, uint32(word - uint32(RX_THREAD_FREELIST_TIMEOUT_0)), now)
 
 
 @jit
 def msf_fast_write(state, memory, address, value, me, ctx, now):
     """msf[fast_wr]: 16 bits of `value` for the CSR at byte `address`."""
-    msf_write(state, memory, address, value, me, ctx, now)
+    msf_write(state, memory, address, uint32(uint32(value) & uint32(0xFFFF)), me, ctx, now)
 
 
 @jit
 def rbuf_to_dram(state, memory, offset, index, words, now):
     """dram[rbuf_rd]: copy `words` 32-bit words from RBUF byte `offset` (0..0x1fff) to `memory[index]` on."""
     start = uint32(uint32(offset) >> uint32(2))
+    index = uint32(index)
     for k in range(uint32(words)):
-        memory[uint32(index + k)] = state.msf.rbuf[uint32(start + uint32(k)) & uint32(2047)]
+        memory[uint32(index + uint32(k))] = state.msf.rbuf[uint32(start + uint32(k)) & uint32(2047)]
 
 
 @jit
@@ -54,22 +96,28 @@ def dram_to_tbuf(state, memory, offset, index, words, now):
     """dram[tbuf_wr]: copy `words` 32-bit words from `memory[index]` on to TBUF byte `offset`."""
     start = uint32(uint32(offset) >> uint32(2))
     for k in range(uint32(words)):
-        state.msf.tbuf[uint32(start + uint32(k)) & uint32(2047)] = memory[uint32(index + k)]
+        state.msf.tbuf[uint32(start + uint32(k)) & uint32(2047)] = memory[uint32(uint32(index) + uint32(k))]
 
 
 @jit
 def receive_event(state, memory, port, now):
-    """The alarm ALARM_RECEIVE + port has gone off (it is off now; set it again)."""
-    return
+    """The alarm ALARM_RECEIVE + port has gone off: a frame has arrived, or (behind the last port) the receive bus is done."""
+    if uint32(port) < uint32(PORTS):
+        receive_port_event(state, port, now)
+    else:
+        bus_in_event(state, now)
 
 
 @jit
 def transmit_event(state, memory, port, now):
-    """The alarm ALARM_TRANSMIT + port has gone off."""
-    return
+    """The alarm ALARM_TRANSMIT + port has gone off: a frame has left, or (behind the last port) the transmit bus is done."""
+    if uint32(port) < uint32(PORTS):
+        departure_event(state, port, now)
+    else:
+        bus_out_event(state, now)
 
 
 @jit
 def msf_timer_event(state, memory, index, now):
-    """The alarm ALARM_MSF_TIMER + index has gone off."""
-    return
+    """The alarm ALARM_MSF_TIMER + index has gone off: free list `index` has waited too long."""
+    timer_event(state, index, now)

@@ -16,6 +16,7 @@ PARAMETERS = (
     "signal.neighbor_cycles",
     "signal.interthread_cycles",
     "neighbor.put_cycles",
+    "neighbor.self_cycles",
     "neighbor.full_words",
     "command.path_cycles",
     "command.bus_cycles",
@@ -66,7 +67,7 @@ PARAMETERS = (
 )
 
 (P_EARLY_BRANCH, P_SWAP_ABORT, P_WAKE_CYCLES, P_FIFO_DEPTH, P_LOOKAHEAD, P_SHADOW,
- P_SIGNAL_SAME, P_SIGNAL_NEIGHBOR, P_SIGNAL_INTERTHREAD, P_NEIGHBOR_PUT, P_NEIGHBOR_FULL,
+ P_SIGNAL_SAME, P_SIGNAL_NEIGHBOR, P_SIGNAL_INTERTHREAD, P_NEIGHBOR_PUT, P_NEIGHBOR_SELF, P_NEIGHBOR_FULL,
  P_COMMAND_PATH, P_COMMAND_BUS,
  P_PUSH_S, P_PUSH_S_WORD, P_PUSH_D, P_PUSH_D_WORD,
  P_PULL_S, P_PULL_S_WORD, P_PULL_D, P_PULL_D_WORD, P_PULL_BUFFER_WORD,
@@ -80,5 +81,18 @@ PARAMETERS = (
 PARAMETER_SLOTS = 96
 """Room in `state.parameter`; those from 64 on belong to the MSF (`P_MSF_OWN`)."""
 P_MSF_OWN = 64
-MSF_PARAMETERS: tuple[str, ...] = ()
-"""Names of the MSF's parameters, in the order of their places from `P_MSF_OWN` on."""
+MSF_PARAMETERS: tuple[str, ...] = (
+    "msf.core_megahertz",               # the clock that everything else counts cycles of
+    "msf.bus_megahertz",
+    "msf.bus_overhead_words",
+    "msf.status_cycles",
+    "msf.timeout_unit_cycles",
+    "port.count",
+    "port.megabits",
+    "port.receive_fifo_bytes",
+    "port.transmit_fifo_bytes",
+    "port.longest_frame",
+)
+"""Names of the parameters of MSF and ports, in the order of their places from `P_MSF_OWN` on."""
+(P_MEGAHERTZ, P_MSF_BUS, P_MSF_BUS_OVERHEAD, P_MSF_STATUS, P_MSF_TIMEOUT_UNIT,
+ P_PORT_COUNT, P_PORT_MEGABITS, P_PORT_FIFO, P_PORT_SEND_FIFO, P_PORT_LONGEST) = range(64, 64 + len(MSF_PARAMETERS))

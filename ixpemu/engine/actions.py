@@ -1,0 +1,72 @@
+"""The hand-written actions that instructions name in their semantics, as numbers: what decode.py writes and core.py executes.
+
+`external` actions get operation numbers from OP_EXTERNAL on in code records; `internal` ones are cases of dispatch.py. A name here is
+what a `do` line of isa/ says, not a mnemonic.
+"""
+
+from __future__ import annotations
+
+from ixpemu.engine.commands import (
+    COMMAND_FAST,
+    COMMAND_FAST_ALU,
+    COMMAND_GET,
+    COMMAND_HASH_48,
+    COMMAND_HASH_64,
+    COMMAND_HASH_128,
+    COMMAND_PUT,
+    COMMAND_RBUF,
+    COMMAND_READ,
+    COMMAND_REFLECT_READ,
+    COMMAND_REFLECT_WRITE,
+    COMMAND_TBUF,
+    COMMAND_WRITE,
+)
+from ixpemu.engine.layout import UNIT_CAP, UNIT_DRAM, UNIT_HASH, UNIT_MSF, UNIT_SCRATCH, UNIT_SRAM0
+
+OP_EXTERNAL = 200
+(OP_COMMAND, OP_CSR_READ, OP_CSR_WRITE, OP_SIGNAL_SET, OP_SIGNAL_CLEAR, OP_STATE_SET, OP_STATE_CLEAR, OP_ARBITRATE, OP_KILL,
+ OP_BREAKPOINT, OP_ILLEGAL, OP_STORE_END, OP_MISSING) = range(OP_EXTERNAL, OP_EXTERNAL + 13)
+
+# Flags of OP_ARBITRATE in CODE.variant.
+ARBITRATE_VOLUNTARY, ARBITRATE_PREPARED, ARBITRATE_GO = 1, 2, 4
+
+EXTERNAL = {
+    "csr_read": OP_CSR_READ,
+    "csr_write": OP_CSR_WRITE,
+    "branch_signal_set": OP_SIGNAL_SET,
+    "branch_signal_clear": OP_SIGNAL_CLEAR,
+    "branch_state_set": OP_STATE_SET,
+    "branch_state_clear": OP_STATE_CLEAR,
+    "arbitrate_signals": OP_ARBITRATE,
+    "arbitrate_voluntary": OP_ARBITRATE,
+    "arbitrate_prepared": OP_ARBITRATE,
+    "kill": OP_KILL,
+    "breakpoint": OP_BREAKPOINT,
+}
+"""Operation number of each external action that is not a command."""
+
+COMMANDS = {
+    "sram_read": (UNIT_SRAM0, COMMAND_READ),
+    "sram_write": (UNIT_SRAM0, COMMAND_WRITE),
+    "scratch_read": (UNIT_SCRATCH, COMMAND_READ),
+    "scratch_write": (UNIT_SCRATCH, COMMAND_WRITE),
+    "scratch_get": (UNIT_SCRATCH, COMMAND_GET),
+    "scratch_put": (UNIT_SCRATCH, COMMAND_PUT),
+    "dram_read": (UNIT_DRAM, COMMAND_READ),
+    "dram_write": (UNIT_DRAM, COMMAND_WRITE),
+    "dram_rbuf_rd": (UNIT_DRAM, COMMAND_RBUF),
+    "dram_tbuf_wr": (UNIT_DRAM, COMMAND_TBUF),
+    "msf_read": (UNIT_MSF, COMMAND_READ),
+    "msf_write": (UNIT_MSF, COMMAND_WRITE),
+    "msf_fast_wr": (UNIT_MSF, COMMAND_FAST),
+    "cap_read": (UNIT_CAP, COMMAND_READ),
+    "cap_write": (UNIT_CAP, COMMAND_WRITE),
+    "cap_fast_wr": (UNIT_CAP, COMMAND_FAST),
+    "cap_fast_wr_alu": (UNIT_CAP, COMMAND_FAST_ALU),
+    "hash_48": (UNIT_HASH, COMMAND_HASH_48),
+    "hash_64": (UNIT_HASH, COMMAND_HASH_64),
+    "hash_128": (UNIT_HASH, COMMAND_HASH_128),
+    "reflect_read": (UNIT_CAP, COMMAND_REFLECT_READ),
+    "reflect_write": (UNIT_CAP, COMMAND_REFLECT_WRITE),
+}
+"""Unit and command of each external action that sends a command."""

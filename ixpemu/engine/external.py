@@ -1,0 +1,322 @@
+"""External operations of a microengine: what one instruction does that others can see, at its exact time.
+
+Commands, arbitration, signals and states tested, local CSRs, next-neighbour registers, and instructions that must wait for their turn
+because a transfer register they touch is still in use. Private instructions are dispatch.py's.
+"""
+
+from __future__ import annotations
+
+from numpy import uint8, uint32, uint64
+
+from ixpemu.engine.actions import (
+    ARBITRATE_GO,
+    ARBITRATE_PREPARED,
+    ARBITRATE_VOLUNTARY,
+    OP_ARBITRATE,
+    OP_BREAKPOINT,
+    OP_COMMAND,
+    OP_CSR_READ,
+    OP_CSR_WRITE,
+    OP_ILLEGAL,
+    OP_KILL,
+    OP_SIGNAL_CLEAR,
+    OP_SIGNAL_SET,
+    OP_STATE_CLEAR,
+    OP_STATE_SET,
+    OP_STORE_END,
+)
+from ixpemu.engine.commands import COMPLETE_SWAP, fifo_full_until, issue_command
+from ixpemu.engine.contexts import begin_swap, swap_out
+from ixpemu.engine.csrs import read_csr, write_csr
+from ixpemu.engine.jit import jit
+from ixpemu.engine.lanes import request_stop, schedule
+from ixpemu.engine.layout import (
+    AFTER_GO,
+    AFTER_NOTHING,
+    AFTER_SWAP,
+    AFTER_SWAP_GO,
+    LANE_NEIGHBOR,
+    MARK_READS_IN,
+    MARK_READS_IN_INDEXED,
+    MARK_WRITES_OUT,
+    MARK_WRITES_OUT_INDEXED,
+    ME_COUNT,
+    POINTER_NEIGHBOR,
+    POINTER_NEIGHBOR_DIRECT,
+    RESERVED_COMMAND,
+    RESERVED_DEFER,
+    RESERVED_ILLEGAL,
+    RESERVED_STORE_END,
+    SINK,
+    SPECIAL_A,
+    SPECIAL_B,
+    SPECIAL_D,
+    STOP_ATTENTION,
+    STOP_HALT,
+    STOP_RESERVED,
+    STORE_WORDS,
+    VOLUNTARY,
+    WAKEUP_ANY,
+)
+from ixpemu.engine.parameters import P_NEIGHBOR_FULL, P_NEIGHBOR_PUT, P_NEIGHBOR_SELF
+from ixpemu.engine.pointers import resolve
+from ixpemu.engine.reserved import report
+from ixpemu.engine.rings import visible_flag
+
+
+@jit
+def pending_marks(engine, ctx):
+    """The marks that make an instruction of `ctx` external right now."""
+    marks = engine.base_marks
+    if engine.in_total:
+        marks = uint32(marks | uint32(MARK_READS_IN_INDEXED))
+        if engine.in_pending[ctx]:
+            marks = uint32(marks | uint32(MARK_READS_IN))
+    if engine.out_total:
+        marks = uint32(marks | uint32(MARK_WRITES_OUT_INDEXED))
+        if engine.out_pending[ctx]:
+            marks = uint32(marks | uint32(MARK_WRITES_OUT))
+    return marks
+
+
+@jit
+def finish_issue(state, engine, ctx, now):
+    """Account one issue cycle at `now`, step to the next instruction, and count a defer slot."""
+    engine.pc[ctx] = uint32(engine.pc[ctx] + uint32(1)) & uint32(STORE_WORDS - 1)
+    engine.clock = uint64(now + uint64(1))
+    engine.retired = uint64(engine.retired + uint64(1))
+    engine.instructions[ctx] = uint32(engine.instructions[ctx] + uint32(1))
+
+
+@jit
+def count_slot(engine, ctx):
+    """One defer slot has been filled; after the last one control goes where it was to go. A swap is left to the next commit."""
+    engine.slots = uint32(engine.slots - uint32(1))
+    if engine.slots == uint32(0) and engine.after == uint32(AFTER_GO):
+        engine.after = uint32(AFTER_NOTHING)
+        engine.pc[ctx] = engine.after_pc
+        charge_abort(engine, ctx, engine.after_abort)
+
+
+@jit
+def charge_abort(engine, ctx, cycles):
+    """Cycles of squashed fetches."""
+    engine.clock = uint64(engine.clock + uint64(cycles))
+    engine.aborted = uint64(engine.aborted + uint64(cycles))
+    engine.aborts[ctx] = uint32(engine.aborts[ctx] + uint32(cycles))
+
+
+@jit
+def take_branch(engine, i, ctx):
+    """Go to the target of `i`, now or after its defer slots."""
+    if i.defer:
+        engine.slots = uint32(i.defer)
+        engine.after = uint32(AFTER_GO)
+        engine.after_pc = uint32(i.target)
+        engine.after_abort = uint32(i.abort)
+    else:
+        engine.pc[ctx] = uint32(i.target)
+        charge_abort(engine, ctx, uint32(i.abort))
+
+
+@jit
+def operand_sum(state, engine, i, ctx):
+    """The address of a command: the sum of its two address operands."""
+    a = uint32(uint32(i.a) + uint32(i.a_stride) * ctx)
+    b = uint32(uint32(i.b) + uint32(i.b_stride) * ctx)
+    if i.special:
+        resolve(state, engine, i, ctx, engine.retired)
+        if i.special & uint8(SPECIAL_A):
+            a = engine.at_a
+        if i.special & uint8(SPECIAL_B):
+            b = engine.at_b
+    return uint32(engine.file[a] + engine.file[b])
+
+
+@jit
+def execute_external(state, engine, i, ctx, now):
+    """Execute the external instruction `i` at which `engine` stands; a full command FIFO only moves its clock."""
+    op = uint32(i.op)
+    in_slot = engine.slots != uint32(0)
+    if op == uint32(OP_COMMAND):
+        again = fifo_full_until(state, engine, uint32(i.unit), now)
+        if again != uint64(0):
+            stall = uint64(again - now)
+            engine.stalled = uint64(engine.stalled + stall)
+            engine.stalls[ctx] = uint32(engine.stalls[ctx] + uint32(stall))
+            engine.clock = again
+            return
+        issue_command(state, engine, i, ctx, operand_sum(state, engine, i, ctx), now)
+        finish_issue(state, engine, ctx, now)
+        if uint32(i.variant) & uint32(COMPLETE_SWAP):
+            if in_slot:
+                report(state, RESERVED_DEFER, engine.number, ctx, engine.pc[ctx], 0)
+            begin_swap(state, engine, i.mask, uint32(i.defer), AFTER_SWAP, 0)
+            if i.defer == 0:
+                swap_out(engine, engine.clock)
+            return
+        if in_slot:
+            count_slot(engine, ctx)
+        return
+    if op == uint32(OP_ARBITRATE):
+        arbitrate(state, engine, i, ctx, now)
+        return
+    execute_rare(state, engine, i, ctx, now, in_slot)
+
+
+@jit
+def arbitrate(state, engine, i, ctx, now):
+    """ctx_arb with signals, voluntary, or with the mask prepared in ACTIVE_CTX_WAKEUP_EVENTS."""
+    finish_issue(state, engine, ctx, now)
+    if engine.slots:
+        report(state, RESERVED_DEFER, engine.number, ctx, engine.pc[ctx], 0)
+    variant = uint32(i.variant)
+    wakeup = uint32(i.mask)
+    if variant & uint32(ARBITRATE_PREPARED):
+        wakeup = engine.wakeup[ctx]
+    elif variant & uint32(ARBITRATE_VOLUNTARY):
+        wakeup = uint32(VOLUNTARY)
+        engine.signals[ctx] = uint32(engine.signals[ctx] | uint32(VOLUNTARY))
+    after = uint32(AFTER_SWAP_GO) if variant & uint32(ARBITRATE_GO) else uint32(AFTER_SWAP)
+    begin_swap(state, engine, wakeup, uint32(i.defer), after, uint32(i.target))
+    if i.defer == 0:
+        swap_out(engine, engine.clock)
+
+
+@jit
+def execute_rare(state, engine, i, ctx, now, in_slot):
+    """All external instructions but commands and arbitration."""
+    op = uint32(i.op)
+    if op == uint32(OP_CSR_READ):
+        value = read_csr(state, engine, ctx, i.imm, now)
+        finish_issue(state, engine, ctx, now)
+        engine.csr_value = value
+        engine.csr_fresh = uint32(1)
+    elif op == uint32(OP_CSR_WRITE):
+        a = uint32(uint32(i.a) + uint32(i.a_stride) * ctx)
+        if i.special:
+            resolve(state, engine, i, ctx, engine.retired)
+            a = engine.at_a
+        write_csr(state, engine, ctx, i.imm, engine.file[a], now)
+        finish_issue(state, engine, ctx, now)
+    elif op == uint32(OP_SIGNAL_SET) or op == uint32(OP_SIGNAL_CLEAR):
+        bit = uint32(uint32(1) << uint32(i.signal))
+        arrived = (engine.signals[ctx] & bit) != uint32(0)
+        engine.signals[ctx] = uint32(engine.signals[ctx] & ~bit)
+        finish_issue(state, engine, ctx, now)
+        if arrived == (op == uint32(OP_SIGNAL_SET)):
+            branch_or_report(state, engine, i, ctx, in_slot)
+            return
+    elif op == uint32(OP_STATE_SET) or op == uint32(OP_STATE_CLEAR):
+        holds = input_state(state, engine, uint32(i.imm), now) != uint32(0)
+        finish_issue(state, engine, ctx, now)
+        if holds == (op == uint32(OP_STATE_SET)):
+            branch_or_report(state, engine, i, ctx, in_slot)
+            return
+    elif op == uint32(OP_KILL):
+        finish_issue(state, engine, ctx, now)
+        begin_swap(state, engine, WAKEUP_ANY, 0, AFTER_SWAP, 0)
+        swap_out(engine, engine.clock)
+        return
+    else:
+        stop_engine(state, engine, i, ctx, now)
+        return
+    if in_slot:
+        count_slot(engine, ctx)
+
+
+@jit
+def branch_or_report(state, engine, i, ctx, in_slot):
+    """A taken branch; in a defer slot of another one it takes its place, which is reserved."""
+    if in_slot:
+        report(state, RESERVED_DEFER, engine.number, ctx, engine.pc[ctx], 0)
+    take_branch(engine, i, ctx)
+
+
+@jit
+def stop_engine(state, engine, i, ctx, now):
+    """halt, an illegal word, or the end of the program: no context of this microengine runs on."""
+    op = uint32(i.op)
+    if op == uint32(OP_BREAKPOINT):
+        finish_issue(state, engine, ctx, now)
+        engine.ctx_enables = uint32(engine.ctx_enables | uint32(1 << 27))
+        state.attention = uint32(state.attention | (uint32(1) << engine.number))
+        state.stop_pc = uint32(engine.pc[ctx] - uint32(1))
+        request_stop(state, STOP_HALT, engine.number, ctx)
+        request_stop(state, STOP_ATTENTION, engine.number, ctx)
+    else:
+        kind = RESERVED_ILLEGAL if op == uint32(OP_ILLEGAL) else RESERVED_COMMAND
+        if op == uint32(OP_STORE_END):
+            kind = RESERVED_STORE_END
+        report(state, kind, engine.number, ctx, engine.pc[ctx], i.imm)
+        # The machine cannot go on from here, whatever the mode.
+        state.stop_pc = engine.pc[ctx]
+        state.stop_value = i.imm
+        if state.stop_reason == uint32(0):
+            state.stop_reason = uint32(STOP_RESERVED)
+            state.stop_me = engine.number
+            state.stop_ctx = ctx
+            state.stop_time = now
+    engine.enabled = uint32(0)
+    engine.slots = uint32(0)
+    engine.after = uint32(AFTER_NOTHING)
+    engine.after_abort = uint32(0)
+    engine.wakeup[ctx] = uint32(WAKEUP_ANY)
+    engine.ready = uint32(engine.ready & ~(uint32(1) << ctx))
+    engine.context = uint32(ctx | uint32(0x80))
+
+
+@jit
+def input_state(state, engine, number, now):
+    """An input of br_inp_state: 0 NN_EMPTY, 1 NN_FULL, 2..13 status of scratch rings 0..11, 14 FCI_NOT_EMPTY, 15 FCI_FULL.
+
+    NN_FULL looks at the ring of the receiver. There is no flow-control FIFO here: FCI inputs are 0.
+    """
+    if number >= uint32(2) and number < uint32(14):
+        return visible_flag(state, uint32(number - uint32(2)), now)
+    if number == uint32(0):
+        threshold = (engine.ctx_enables >> uint32(18)) & uint32(3)
+        return uint32(1) if engine.neighbor_words <= threshold else uint32(0)
+    if number == uint32(1):
+        receiver = neighbor_of(state, engine)
+        return uint32(1) if state.engines[receiver].neighbor_words >= state.parameter[P_NEIGHBOR_FULL] else uint32(0)
+    return uint32(0)
+
+
+@jit
+def neighbor_of(state, engine):
+    """Number of the microengine whose next-neighbour registers this one writes; itself in self mode, or if it is the last."""
+    if (engine.ctx_enables >> uint32(20)) & uint32(1) or engine.number == uint32(ME_COUNT - 1):
+        return engine.number
+    return uint32(engine.number + uint32(1))
+
+
+@jit
+def finish_forced(state, engine, i, ctx, now):
+    """After a private instruction that had to commit in time order: send a next-neighbour result on its way."""
+    if (uint32(i.special) & uint32(SPECIAL_D)) == uint32(0):
+        return
+    kind = uint32(i.d) >> uint32(8)
+    if kind != uint32(POINTER_NEIGHBOR) and kind != uint32(POINTER_NEIGHBOR_DIRECT):
+        return
+    to = neighbor_of(state, engine)
+    own_mode = (engine.ctx_enables >> uint32(20)) & uint32(1)
+    if to == engine.number and own_mode == uint32(0):
+        return                                      # the last microengine has no next one
+    receiver = state.engines[to]
+    place = uint32(uint32(i.d) & uint32(0xFF))
+    ring = kind == uint32(POINTER_NEIGHBOR)
+    if ring:
+        place = receiver.nn_put
+        receiver.nn_put = uint32(place + uint32(1)) & uint32(127)
+    else:
+        place = uint32(place + uint32(16) * ctx) & uint32(127)
+    slot = schedule(state, LANE_NEIGHBOR, uint64(now + uint64(state.parameter[P_NEIGHBOR_SELF if own_mode else P_NEIGHBOR_PUT])))
+    entry = state.access[slot]
+    entry.me = uint8(to)
+    entry.ctx = uint8(ctx)
+    entry.address = place
+    entry.value = engine.file[SINK]
+    entry.command = uint8(1) if ring else uint8(0)
+
+

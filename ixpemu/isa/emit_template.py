@@ -1,0 +1,179 @@
+"""The fixed text of the generated engine modules: the loop around the cases of dispatch.py. Filled in by emit.py."""
+
+from __future__ import annotations
+
+NUMBERS_HEAD = '''"""Addresses of control and status registers by name. Generated from isa/ by `python -m ixpemu.isa.emit`; do not edit."""
+'''
+
+HEAD = '''"""The private loop of a microengine. Generated from isa/ by `python -m ixpemu.isa.emit`; do not edit.
+
+Executes the instructions of one context that nobody else can see, up to the next one that others can. Every case says which block
+it came from. Operation numbers are grouped by what follows the case: flags and destination, destination, branch, nothing.
+"""
+
+from __future__ import annotations
+
+from numpy import uint32, uint64
+
+from ixpemu.engine.csrs import read_private, write_private
+from ixpemu.engine.external import pending_marks
+from ixpemu.engine.jit import jit
+from ixpemu.engine.layout import (
+    AFTER_GO,
+    AFTER_NOTHING,
+    RESERVED_CSR_READ,
+    RESERVED_DEFER,
+    SPECIAL_A,
+    SPECIAL_B,
+    SPECIAL_D,
+    STORE_WORDS,
+)
+from ixpemu.engine.parameters import P_EARLY_BRANCH
+from ixpemu.engine.pointers import resolve
+from ixpemu.engine.reserved import report
+
+OPERATIONS = {{
+{names},
+}}
+"""Operation number of every private variant, by the variant's name."""
+
+MODIFIES = frozenset(({modified},))
+"""Operations that read the register they write: it comes as operand a."""
+
+FIRST_RESULT = {flags}
+FIRST_BRANCH = {results}
+FIRST_OTHER = {branches}
+
+
+@jit
+def lowest_one(x):
+    """Number of the least significant 1 bit, 0 for 0."""
+    for k in range(32):
+        if (x >> uint32(k)) & uint32(1):
+            return uint32(k)
+    return uint32(0)
+
+
+@jit
+def late_immediate(state, engine, ctx, constant):
+    """The value an immed delivers right after a local_csr_rd: the register's."""
+    if engine.csr_fresh:
+        engine.csr_fresh = uint32(0)
+        return engine.csr_value
+    return constant
+
+
+@jit
+def keep_flags(engine, kept):
+    """Condition codes while CC_ENABLE is off: what they were."""
+    engine.cc_n, engine.cc_z, engine.cc_v, engine.cc_c = kept
+
+
+'''
+
+FOOT = '''@jit
+def run_private(state, engine, horizon, forced):
+    """Run the executing context up to its next external instruction, the cycle `horizon`, or the last defer slot of a swap.
+
+    `forced` 1: the first instruction is private by nature but marked; execute it all the same (its turn has come).
+    """
+    file = engine.file
+    ctx = engine.context
+    base = uint32(engine.number * uint32(STORE_WORDS))
+    pc = engine.pc[ctx]
+    n = engine.cc_n
+    z = engine.cc_z
+    v = engine.cc_v
+    c = engine.cc_c
+    cc_time = engine.cc_time
+    previous_a = engine.previous_a
+    previous_alu = engine.previous_alu
+    slots = engine.slots
+    early = state.parameter[P_EARLY_BRANCH]
+    pending = pending_marks(engine, ctx)
+    clock = engine.clock
+    start = clock
+    retired = engine.retired
+    before = retired
+    while clock < horizon:
+        i = state.code[uint32(base + pc)]
+        if uint32(i.marks) & pending:
+            if forced == uint32(0):
+                break
+            forced = uint32(0)
+        op = uint32(i.op)
+        a_at = uint32(uint32(i.a) + uint32(i.a_stride) * ctx)
+        b_at = uint32(uint32(i.b) + uint32(i.b_stride) * ctx)
+        d = uint32(uint32(i.d) + uint32(i.d_stride) * ctx)
+        if i.special:
+            engine.pc[ctx] = pc
+            resolve(state, engine, i, ctx, retired)
+            special = uint32(i.special)
+            if special & uint32(SPECIAL_A):
+                a_at = engine.at_a
+            if special & uint32(SPECIAL_B):
+                b_at = engine.at_b
+            if special & uint32(SPECIAL_D):
+                d = engine.at_d
+        a = file[a_at]
+        b = file[b_at]
+        pc = uint32(pc + uint32(1)) & uint32(STORE_WORDS - 1)
+        clock = uint64(clock + uint64(1))
+        retired = uint64(retired + uint64(1))
+        if op < {flags}:
+{flag_cases}
+            n = uint32(r >> uint32(31))
+            z = uint32(r == uint32(0))
+            cc_time = clock
+            file[d] = r
+            previous_alu = r
+        elif op < {results}:
+{result_cases}
+            file[d] = r
+            previous_alu = r
+        elif op < {branches}:
+            target = uint32(i.target)
+            taken = False
+{branch_cases}
+            if taken:
+                abort = uint64(i.abort)
+                if early and cc_time + uint64(1) != clock:
+                    abort = uint64(i.early)
+                if slots:
+                    report(state, RESERVED_DEFER, engine.number, ctx, pc, 0)
+                if i.defer:
+                    engine.after = uint32(AFTER_GO)
+                    engine.after_pc = target
+                    engine.after_abort = uint32(abort)
+                    slots = uint32(i.defer)
+                    continue
+                slots = uint32(0)
+                pc = target
+                clock = uint64(clock + abort)
+        else:
+{other_cases}
+        if slots:
+            slots = uint32(slots - uint32(1))
+            if slots == uint32(0):
+                if engine.after != uint32(AFTER_GO):
+                    break
+                engine.after = uint32(AFTER_NOTHING)
+                pc = engine.after_pc
+                clock = uint64(clock + uint64(engine.after_abort))
+    engine.pc[ctx] = pc
+    engine.cc_n = n
+    engine.cc_z = z
+    engine.cc_v = v
+    engine.cc_c = c
+    engine.cc_time = cc_time
+    engine.previous_a = previous_a
+    engine.previous_alu = previous_alu
+    engine.slots = slots
+    engine.clock = clock
+    engine.retired = retired
+    issued = uint32(retired - before)
+    aborted = uint64((clock - start) - uint64(issued))
+    engine.aborted = uint64(engine.aborted + aborted)
+    engine.instructions[ctx] = uint32(engine.instructions[ctx] + issued)
+    engine.aborts[ctx] = uint32(engine.aborts[ctx] + uint32(aborted))
+'''
