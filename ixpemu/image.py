@@ -41,7 +41,9 @@ class WordOrigin:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A `.probe`: before the word at `address` executes, the context works on the packet whose handle is in `key` (e.g. `a3`)."""
+    """A `.probe`: before the word at `address` executes, the context works on the packet whose handle is in `key`.
+
+    `key` is a physical register, `a3`, `@b16`; empty where the directive names none."""
 
     name: str
     address: int

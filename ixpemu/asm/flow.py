@@ -65,6 +65,11 @@ class Site:
     offset: int = 0
 
 
+def probe_site(instruction: int, probe: int) -> Site:
+    """The place of the key of probe number `probe`, which stands before an instruction and is no operand of it."""
+    return Site(instruction, -1 - probe)
+
+
 @dataclass(frozen=True, slots=True)
 class Occurrence:
     """A variable read or written at a point. `site` is None for directives."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from ixpemu import codes
 from ixpemu.asm.findings import Findings
-from ixpemu.asm.flow import File, Flight, Flow, Kind, Node, Occurrence, Site, addressed_names, file_of, transfer_run
+from ixpemu.asm.flow import File, Flight, Flow, Kind, Node, Occurrence, Site, addressed_names, file_of, probe_site, transfer_run
 from ixpemu.asm.program import FactKind, FlowFact, Half, Instruction, Program
 from ixpemu.diagnostics import Note, Origin
 from ixpemu.isa import InstructionSet
@@ -31,11 +31,14 @@ class _Builder:
         self.own: list[int] = []            # instruction -> its own point
         self.wait: dict[int, int] = {}      # instruction -> its WAIT point
         self.labelled = set(program.labels.values())
+        self.probes: dict[int, list[int]] = {}      # instruction -> probes there
+        for number, probe in enumerate(program.probes):
+            self.probes.setdefault(probe.index, []).append(number)
 
     def build(self) -> Flow:
         instructions, flow = self.program.instructions, self.flow
         for index, instruction in enumerate(instructions):
-            self._directives(index, [*instruction.facts, *self._probe_facts(index)])
+            self._directives(index, instruction.facts)
             self.own.append(self._node(index, Kind.INSTRUCTION))
             if flow.facts[index].waits:
                 self.wait[index] = self._node(index, Kind.WAIT)
@@ -62,23 +65,22 @@ class _Builder:
         self.flow.successors.append([])
         return len(self.flow.nodes) - 1
 
-    def _probe_facts(self, index: int) -> list[FlowFact]:
-        """The key of a `.probe` is read where it stands."""
-        keys = [(probe.key, probe.origin) for probe in self.program.probes if probe.index == index and probe.key is not None]
-        return [FlowFact(FactKind.USE, key.name, Half.READ, origin) for key, origin in keys if key.name is not None]
-
     def _directives(self, index: int, facts: Sequence[FlowFact]) -> None:
-        """The chain of points before instruction `index`; sets `entry[index]`."""
+        """The chain of points before instruction `index`: its flow facts, then the probes there. Sets `entry[index]`."""
         first = len(self.flow.nodes)
-        for number, fact in enumerate(facts):
-            node = self._node(index, Kind.FACT)
-            if number:
-                self.flow.successors[node - 1].append(node)
-            self._directive(node, fact)
-        if facts or index < len(self.program.instructions):
+        for fact in facts:
+            self._directive(self._node(index, Kind.FACT), fact)
+        for number in self.probes.get(index, ()):
+            key, origin = self.program.probes[number].key, self.program.probes[number].origin
+            if key is not None and key.name is not None:
+                node = self._node(index, Kind.FACT)
+                self._occur(node, key.name, file_of(key.cls, False), False, probe_site(index, number), origin)
+        behind = len(self.flow.nodes)
+        inside = index < len(self.program.instructions)
+        if inside or behind > first:
             self.flow.entry.append(first)
-        if facts and index < len(self.program.instructions):
-            self.flow.successors[first + len(facts) - 1].append(first + len(facts))
+        for node in range(first, behind if inside else behind - 1):
+            self.flow.successors[node].append(node + 1)
 
     def _directive(self, node: int, fact: FlowFact) -> None:
         if fact.kind is FactKind.SET_SIGNAL:

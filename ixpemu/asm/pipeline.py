@@ -1,0 +1,145 @@
+"""The whole assembler as one call: source text to an image, every stage to be looked at on the way.
+
+The stages are pure functions elsewhere; this strings them together and keeps what they find. Words back to text is `disassembly`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from ixpemu import codes
+from ixpemu.asm import listing as texts
+from ixpemu.asm.allocate import Allocation, allocate, physical
+from ixpemu.asm.banks import Place
+from ixpemu.asm.disassembly import disassemble
+from ixpemu.asm.encode import encode
+from ixpemu.asm.findings import Findings, TooManyErrors
+from ixpemu.asm.flow import file_of, probe_site
+from ixpemu.asm.front import read_program
+from ixpemu.asm.program import Instruction, Program
+from ixpemu.diagnostics import AssemblyError, Diagnostic, Sources, user_error
+from ixpemu.image import Image, Probe, WordOrigin
+from ixpemu.image import Place as SourcePlace
+from ixpemu.isa import instruction_set
+from ixpemu.isa.model import Operation, Register
+
+__all__ = ["STAGES", "Assembly", "assemble", "assemble_program", "disassemble", "stage_text"]
+
+STAGES = ("scope", "flow", "allocate", "encode")
+
+
+@dataclass(slots=True)
+class Assembly:
+    """Everything one assembly made: the image, the findings that are no errors, and the stages in between."""
+
+    image: Image
+    diagnostics: tuple[Diagnostic, ...]
+    program: Program
+    allocation: Allocation
+    operations: list[Operation] = field(default_factory=list)
+
+    @property
+    def sources(self) -> Sources:
+        """The source lines, for rendering the diagnostics."""
+        return self.program.sources
+
+    def listing(self) -> str:
+        """The listing: addresses, words, physical and source text, labels, and where names live."""
+        return texts.listing(self.image, self.operations, instruction_set())
+
+    def stage(self, name: str) -> str:
+        """The result of the stage `name`, one of `STAGES`, as text."""
+        if name == "scope":
+            return "".join(_statement(instruction) for instruction in self.program.instructions)
+        if name == "flow":
+            webs = self.allocation.webs
+            return "; a .physical program: nothing is looked at\n" if webs is None else texts.flow_text(webs)
+        if name == "allocate":
+            return texts.allocation_text(self.allocation)
+        if name == "encode":
+            return "".join(f"{word:010x}\n" for word in self.image.words.tolist())
+        raise user_error(codes.ARGUMENT, f"there is no stage {name!r}", help=f"the stages are {', '.join(STAGES)}")
+
+
+def _statement(instruction: Instruction) -> str:
+    return "".join(f"{label}:\n" for label in instruction.labels) + f"    {instruction.source}\n"
+
+
+def assemble(
+    path: str | Path | None = None,
+    *,
+    text: str | None = None,
+    include: Sequence[str | Path] = (),
+    define: Mapping[str, str | int] | None = None,
+) -> Image:
+    """The image of the source file `path`, or of `text`.
+
+    `include`: folders for #include, `define`: symbols as if by #define. Raises `AssemblyError`, whose `diagnostics` hold every
+    finding, or `UserError` for a file that cannot be read. For warnings and listings: `assemble_program`.
+    """
+    return assemble_program(path, text=text, include=include, define=define).image
+
+
+def assemble_program(
+    path: str | Path | None = None,
+    *,
+    text: str | None = None,
+    include: Sequence[str | Path] = (),
+    define: Mapping[str, str | int] | None = None,
+) -> Assembly:
+    """As `assemble`, but with all that was found and made on the way."""
+    findings = Findings()
+    program = read_program(path, text=text, include=include, define=define, findings=findings)
+    try:
+        return back_end(program, findings)
+    except TooManyErrors:
+        raise AssemblyError(*findings.diagnostics) from None
+
+
+def back_end(program: Program, findings: Findings) -> Assembly:
+    """From the program with names to the image. Raises `AssemblyError`, or `TooManyErrors` at the limit of `findings`."""
+    isa = instruction_set()
+    allocation = allocate(program, isa, findings)
+    operations = physical(allocation, findings)
+    words = encode(program, operations, isa, findings)
+    findings.raise_if_errors()
+    image = Image(
+        np.array(words, dtype=np.uint64), program.contexts, MappingProxyType(dict(program.labels)),
+        MappingProxyType(texts.registers(allocation)), tuple(_origin(instruction) for instruction in program.instructions),
+        tuple(_probes(allocation)), texts.live_ranges(allocation),
+    )
+    return Assembly(image, tuple(findings.diagnostics), program, allocation, operations)
+
+
+def stage_text(
+    stage: str, path: str | Path, include: Sequence[str | Path] = (), define: Mapping[str, str | int] | None = None
+) -> str:
+    """The result of one stage for a source file, as text."""
+    return assemble_program(path, include=include, define=define).stage(stage)
+
+
+def _origin(instruction: Instruction) -> WordOrigin:
+    span = instruction.origin.span
+    calls = tuple((frame.macro, SourcePlace(frame.call.file, frame.call.line)) for frame in instruction.origin.expansions)
+    return WordOrigin(SourcePlace(span.file, span.line), instruction.source, calls)
+
+
+def _probes(allocation: Allocation) -> list[Probe]:
+    """The probes with the physical register of their key, empty for a probe without one."""
+    out = []
+    for number, probe in enumerate(allocation.program.probes):
+        text = "" if probe.key is None else _key_text(allocation, number, probe.index, probe.key)
+        out.append(Probe(probe.name, probe.index, text))
+    return out
+
+
+def _key_text(allocation: Allocation, number: int, index: int, key: Register) -> str:
+    file, webs = file_of(key.cls, False), allocation.webs
+    if key.number is not None or webs is None:
+        return texts.place_text(Place(key.number or 0, key.bank), file)
+    return texts.place_text(allocation.places[webs.at[probe_site(index, number), file]], file)
