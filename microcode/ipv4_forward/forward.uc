@@ -175,32 +175,48 @@ unusual#:
     alu_shf[fold, 0xf, and, $$old[3], >>8]
     alu[--, fold, -, 5]
     blo[bad_header#]
-    br[abandon#], defer[1]
+    .probe options, number
     immed[reason, REASON_OPTIONS]
+    br[abandon#]
 
 not_ipv4#:
-    br[abandon#], defer[1]
+    .probe not_ipv4, number
     immed[reason, REASON_NOT_IPV4]
+    br[abandon#]
 
 bad_header#:
-    br[abandon#], defer[1]
+    .probe bad_header, number
     immed[reason, REASON_BAD_HEADER]
+    br[abandon#]
 
 martian#:
-    br[abandon#], defer[1]
+    .probe martian, number
     immed[reason, REASON_MARTIAN]
+    br[abandon#]
 
 link#:
+    .probe wrong_mac, number
     immed[reason, REASON_LINK]
 
 abandon#:
     ctx_arb[walked], br[hand_over#]
 
+    ; What the next hop says instead of a port.
 special#:
-    br[hand_over#], defer[1]
-    alu[reason, $hop[3], and, 0xf]
+    alu[reason, 0xf, and, $hop[3]]
+    br=byte[reason, 0, REASON_NO_ROUTE, no_route#]
+    br=byte[reason, 0, REASON_FOR_US, for_us#]
+    .probe martian, number
+    br[hand_over#]
+no_route#:
+    .probe no_route, number
+    br[hand_over#]
+for_us#:
+    .probe for_us, number
+    br[hand_over#]
 
 expired#:
+    .probe expired, number
     immed[reason, REASON_TTL]
 
 hand_over#:
@@ -208,7 +224,6 @@ hand_over#:
     .set_sig turn_out
     ctx_arb[turn_out]
     br_inp_state[SCR_RING7_STATUS, exception_full#]
-    .probe exception, number
     scratch[put, $out, zero, (EXCEPTION_RING << 2), 1], ctx_swap[put_done]
     cap[fast_wr, 0, XSCALE_INT_A]
     pass_turn(turn_out)
