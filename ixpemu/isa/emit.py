@@ -66,6 +66,13 @@ RESULT = (Assign("dest", Name("r")), Assign("previous.alu", Name("r")))
 def case_of(variant: Variant) -> Case:
     """Choose the ending of a private variant and take its statements off."""
     statements = list(variant.statements)
+    for assigned in variant.statements:
+        # `dest = value  previous.alu = value` is `r = value` with the ending of all others.
+        if isinstance(assigned, Assign) and assigned.target == "dest" and assigned.value != Name("r"):
+            twin = Assign("previous.alu", assigned.value)
+            if twin in statements:
+                statements[statements.index(assigned):statements.index(assigned) + 1] = [Assign("r", assigned.value), RESULT[0]]
+                statements[statements.index(twin)] = RESULT[1]
     modifies = any("dest" in _names(s.value) for s in statements if isinstance(s, Assign))
     if any(isinstance(s, Branch) for s in statements):
         return Case(variant, 2, tuple(statements), modifies)
@@ -179,7 +186,7 @@ class Writer:
                 case Jump(address):
                     out += ["taken = True", f"target = {self.expression(address)} & uint32(STORE_WORDS - 1)"]
                 case Act("csr_read", False):
-                    out += ["engine.csr_value = read_private(engine, ctx, i.imm, retired)", "engine.csr_fresh = uint32(1)"]
+                    out.append("file[CSR_VALUE] = read_private(engine, ctx, i.imm, retired)")
                 case Act("csr_write", False):
                     out.append("write_private(state, engine, ctx, i.imm, a, retired)")
                 case _:

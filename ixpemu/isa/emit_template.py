@@ -21,7 +21,7 @@ from ixpemu.engine.jit import jit
 from ixpemu.engine.layout import (
     AFTER_GO,
     AFTER_NOTHING,
-    RESERVED_CSR_READ,
+    CSR_VALUE,
     RESERVED_DEFER,
     SPECIAL_A,
     SPECIAL_B,
@@ -52,21 +52,6 @@ def lowest_one(x):
         if (x >> uint32(k)) & uint32(1):
             return uint32(k)
     return uint32(0)
-
-
-@jit
-def late_immediate(state, engine, ctx, constant):
-    """The value an immed delivers right after a local_csr_rd: the register's."""
-    if engine.csr_fresh:
-        engine.csr_fresh = uint32(0)
-        return engine.csr_value
-    return constant
-
-
-@jit
-def keep_flags(engine, kept):
-    """Condition codes while CC_ENABLE is off: what they were."""
-    engine.cc_n, engine.cc_z, engine.cc_v, engine.cc_c = kept
 
 
 '''

@@ -36,7 +36,7 @@ _INSTRUCTION = re.compile(r"\s*([^\s\[,]+)\s*")
 _POST = {None: 0, "++": 1, "--": -1}
 _PREFIX = {"$": RegisterClass.SRAM, "$$": RegisterClass.DRAM, "n$": RegisterClass.NEIGHBOR}
 _INDEX = {"$": RegisterClass.SRAM_INDEX, "$$": RegisterClass.DRAM_INDEX, "n$": RegisterClass.NEIGHBOR_INDEX}
-_SPELLING = {cls: prefix for prefix, cls in (_PREFIX | _INDEX).items()}
+_SPELLING = {cls: prefix for classes in (_PREFIX, _INDEX) for prefix, cls in classes.items()}
 
 
 def _register(match: re.Match[str]) -> Register:
