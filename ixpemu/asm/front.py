@@ -1,15 +1,39 @@
 """The front end of the assembler as one call: text -> preprocess -> parse -> lower -> scope -> `Program`.
 
-It strings the stages together and owns nothing of what they do.
+It strings the stages together, finds the labels, and owns nothing else of what the stages do.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ixpemu.asm.findings import Findings
+from ixpemu.asm.directives import UNSUPPORTED, Directives
+from ixpemu.asm.findings import Findings, Stopped
+from ixpemu.asm.lower import Lowering
+from ixpemu.asm.operands import OperandReader
+from ixpemu.asm.parser import parse_line
+from ixpemu.asm.preprocess import Preprocessed, decode, preprocess
 from ixpemu.asm.program import Program
+from ixpemu.asm.scope import Labels, Scopes
+from ixpemu.asm.source import Line
+from ixpemu.asm.syntax import Node, Statement
+from ixpemu.codes import (
+    DIRECTIVE_UNSUPPORTED,
+    FILE_UNREADABLE,
+    HASH_BLOCK_OPEN,
+    HASH_MALFORMED,
+    INCLUDE_CYCLE,
+    INCLUDE_MISSING,
+)
+from ixpemu.diagnostics import AssemblyError, Diagnostic, Origin, Span
+from ixpemu.isa import InstructionSet, instruction_set
+
+_DIRECTIVE = re.compile(r"\s*(\.[A-Za-z_]\w*)")
+_LABEL = re.compile(r"\s*([A-Za-z_]\w*#)\s*:")
+# After one of these, macros and names are missing that the rest of the text relies on: only its syntax is still worth checking.
+_INCOMPLETE = frozenset((INCLUDE_MISSING, INCLUDE_CYCLE, HASH_BLOCK_OPEN, HASH_MALFORMED, FILE_UNREADABLE))
 
 
 def read_program(
@@ -25,4 +49,114 @@ def read_program(
     `include` are the folders searched by `#include`, `define` the symbols of `-D`. Warnings are left in `findings`. Raises
     `AssemblyError` with every diagnostic where there is an error, at most `findings.MOST_ERRORS` of them.
     """
-    raise NotImplementedError
+    if findings is None:
+        findings = Findings()
+    file = str(path) if path is not None else "<text>"
+    if text is None:
+        text = read_source(file)
+    program = Program()
+    try:
+        preprocessed = preprocess(file, text, findings, include, define, program.sources)
+        statements = parse(preprocessed, findings)
+        if not any(diagnostic.code in _INCOMPLETE for diagnostic in findings.diagnostics):
+            lower(statements, preprocessed, instruction_set(), findings, program)
+    except Stopped:
+        pass
+    findings.raise_if_errors()
+    return program
+
+
+def read_source(file: str) -> str:
+    """The text of a source file. Raises `AssemblyError` if it cannot be read."""
+    try:
+        return decode(Path(file).read_bytes())
+    except OSError as error:
+        reason = error.strerror or "no such file"
+        message = f"the source file `{file}` cannot be read: {reason}"
+        raise AssemblyError(Diagnostic(FILE_UNREADABLE, message, origin=Origin(Span(file, 1)))) from error
+
+
+def parse(preprocessed: Preprocessed, findings: Findings) -> list[Statement]:
+    """The statements of all lines. A line that is none keeps at least its labels, so that nobody misses them."""
+    statements: list[Statement] = []
+    for line in preprocessed.lines:
+        directive = _DIRECTIVE.match(line.text)
+        if directive is not None and directive.group(1).lower() in UNSUPPORTED:
+            findings.error(
+                DIRECTIVE_UNSUPPORTED, f"`{directive.group(1)}` is not supported yet",
+                line.origin(directive.start(1), directive.end(1)),
+            )
+            continue
+        statement = parse_line(line, findings)
+        statements.append(statement if statement is not None else _remains(line))
+    return statements
+
+
+def _remains(line: Line) -> Statement:
+    """What can be saved of a line that is no statement."""
+    labels: list[Node] = []
+    position = 0
+    while (match := _LABEL.match(line.text, position)) is not None:
+        labels.append(Node("label", match.group(1), match.start(1), match.end()))
+        position = match.end()
+    directive = _DIRECTIVE.match(line.text, position)
+    head = Node("bad", directive.group(1).lower() if directive is not None else "", 0, 1)
+    return Statement(line, tuple(labels), head, (), ())
+
+
+def lower(
+    statements: Sequence[Statement], preprocessed: Preprocessed, isa: InstructionSet, findings: Findings, program: Program
+) -> None:
+    """Fills `program` from statements: names are resolved and instructions made, in the order of the text."""
+    labels = Labels(findings, preprocessed.parents)
+    names = _define_labels(statements, labels)
+    scopes = Scopes(findings)
+    first = next((statement.head for statement in statements if statement.head is not None or statement.labels), None)
+    program.physical = first is not None and first.kind == "directive" and first.text.lower() == ".physical"
+    operands = OperandReader(isa, scopes, labels, findings, program.physical)
+    lowering = Lowering(isa, operands, findings)
+    directives = Directives(program, scopes, operands, findings)
+    pending: list[str] = []
+    for statement, own in zip(statements, names, strict=True):
+        pending += own
+        head = statement.head
+        if head is None:
+            continue
+        if head.kind == "bad":
+            scopes.trust_signals = scopes.trust_signals or head.text == ".sig"
+            continue
+        if head.kind == "directive":
+            count = len(program.instructions)
+            directives.run(statement)
+            made = program.instructions[-1] if len(program.instructions) > count else None
+        else:
+            made = lowering.instruction(statement)
+            if made is not None:
+                program.instructions.append(made)
+        if made is not None:
+            made.labels, made.facts = tuple(pending), tuple(directives.facts)
+            pending, directives.facts = [], []
+    scopes.finish()
+    program.end_facts = tuple(directives.facts)
+    program.labels = dict(labels.table())
+    program.symbols, program.signals = scopes.symbols, scopes.signals
+
+
+def _define_labels(statements: Sequence[Statement], labels: Labels) -> list[list[str]]:
+    """Enters all labels and gives, for each statement, the unique names of its own."""
+    names: list[list[str]] = []
+    index = 0
+    for statement in statements:
+        own = []
+        for node in statement.labels:
+            hash_sign = node.start + len(node.text) - 1
+            name = labels.define(
+                node.text, statement.line.level(hash_sign), index, statement.line.origin(node.start, hash_sign + 1)
+            )
+            if name is not None:
+                own.append(name)
+        names.append(own)
+        head = statement.head
+        if head is not None and (head.kind == "mnemonic" or head.text.lower() == ".word"):
+            index += 1
+    return names

@@ -238,10 +238,8 @@ def _shape(kinds: tuple[str, ...], start: str) -> Any:
         if len(_shapes) >= _SHAPES_KEPT:
             _shapes.clear()
         try:
-            if "OTHER" in kinds:
-                known = Failure(kinds.index("OTHER"), frozenset())
-            else:
-                known = _lark().parse(kinds, start=start)   # type: ignore[arg-type]    # _Given takes kinds for text
+            other = kinds.index("OTHER") if "OTHER" in kinds else None
+            known = _lark().parse(kinds, start=start) if other is None else Failure(other, frozenset())   # kinds stand for text
         except UnexpectedToken as error:
             at_end = error.token.type == "$END"
             accepted = frozenset(error.accepts) if error.interactive_parser is not None else frozenset()

@@ -78,10 +78,20 @@ class _Conditional:
 
 
 def preprocess(
-    file: str, text: str, findings: Findings, include: Sequence[str | Path] = (), define: Mapping[str, str | int] | None = None
+    file: str,
+    text: str,
+    findings: Findings,
+    include: Sequence[str | Path] = (),
+    define: Mapping[str, str | int] | None = None,
+    sources: Sources | None = None,
 ) -> Preprocessed:
-    """Preprocesses `text`, which came from `file` (or is called so). Mistakes go to `findings`; raises `Stopped` with those."""
+    """Preprocesses `text`, which came from `file` (or is called so). Mistakes go to `findings`; raises `Stopped` with those.
+
+    The text of every file that is read goes to `sources`, for messages.
+    """
     preprocessor = Preprocessor(findings, [Path(folder) for folder in include])
+    if sources is not None:
+        preprocessor.result.sources = sources
     for name, value in (PREDEFINED | {name: str(value) for name, value in (define or {}).items()}).items():
         preprocessor.defines[name.lower()] = Define(name, None, value)
     preprocessor.run_text(file, text, _Context(files=(Path(file).resolve(),) if file[:1] != "<" else ()))

@@ -1,8 +1,9 @@
 """Names: which declaration a register or signal name means, and which label a branch means.
 
-`.begin`/`.end` scopes nest, inner names hide outer ones, a declaration holds to the end of its block. Registers may be used without a
-declaration and then belong to the whole file; signals may not. Labels are not scoped by blocks: they are visible everywhere, except that
-those written in a macro belong to one expansion. Every name gets the unique symbol that program.py describes.
+`.begin`/`.end` scopes nest, inner names hide outer ones, a declaration holds to the end of its block. Registers may be used
+without a declaration and then belong to the whole file; signals may not. Labels are not scoped by blocks: they are visible
+everywhere, except that those written in a macro belong to one expansion. Every name gets the unique symbol that program.py
+describes.
 """
 
 from __future__ import annotations
@@ -88,7 +89,9 @@ class Scopes:
     def end(self, origin: Origin, word: str = ".end") -> None:
         """Closes the innermost scope."""
         if len(self._open) == 1:
-            self._findings.error(SCOPE_UNBALANCED, f"{word} closes nothing", origin, help="each .end belongs to one .begin before it")
+            self._findings.error(
+                SCOPE_UNBALANCED, f"{word} closes nothing", origin, help="each .end belongs to one .begin before it"
+            )
             return
         self._open.pop()
 
@@ -138,7 +141,8 @@ class Scopes:
             return None
         if index is not None and (declaration.size is None or index >= declaration.size):
             if declaration.size is None:
-                message, help_text = f"`{spelling}` is a single register", f"declare it as `.reg {spelling}[{min(index + 1, 16)}]`"
+                message = f"`{spelling}` is a single register"
+                help_text: str | None = f"declare it as `.reg {spelling}[{min(index + 1, 16)}]`"
             else:
                 message = f"`{spelling}[{index}]` is outside of the aggregate: it has the members 0 to {declaration.size - 1}"
                 help_text = None
@@ -174,12 +178,14 @@ class Scopes:
         if signal is not None:
             self._findings.error(
                 NAME_KIND, f"`{spelling}` is a signal, and a register belongs here", origin,
-                notes=(Note("it was declared here", signal[1].origin),), help=f"`&{spelling}` is the signal's number as a constant",
+                notes=(Note("it was declared here", signal[1].origin),),
+                help=f"`&{spelling}` is the signal's number as a constant",
             )
             return None
         if index is not None:
             self._findings.error(
-                AGGREGATE, f"the aggregate `{spelling}` is not declared", origin, help=f"declare it: `.reg {spelling}[{index + 1}]`"
+                AGGREGATE, f"the aggregate `{spelling}` is not declared", origin,
+                help=f"declare it: `.reg {spelling}[{index + 1}]`",
             )
             return None
         scope = self._open[0]
@@ -254,7 +260,8 @@ class Labels:
         known = self._known.get(key)
         if known is not None:
             self._findings.error(
-                LABEL_TWICE, f"the label `{spelling}` is defined twice", origin, notes=(Note("it was defined here", known.origin),)
+                LABEL_TWICE, f"the label `{spelling}` is defined twice", origin,
+                notes=(Note("it was defined here", known.origin),),
             )
             return None
         label = _Label(f"m{level:04d}!{spelling}" if level else spelling, index, origin)
@@ -282,15 +289,18 @@ class Labels:
             self._missing.add(spelling.lower())
             hidden = self._names.get(spelling.lower())
             notes: tuple[Note, ...] = ()
+            help_text = self._close(spelling)
             if hidden:
                 notes = (Note("a macro has a label of this name, but that is its own", hidden[0].origin),)
-            help_text = f"define it with `{spelling}:`, or pass the label to the macro as an argument" if hidden else self._close(spelling)
+                help_text = f"define it with `{spelling}:`, or give the macro a label as an argument"
             self._findings.error(LABEL_UNDEFINED, f"there is no label `{spelling}`", origin, help=help_text, notes=notes)
         return name
 
     def _close(self, spelling: str) -> str:
         close = difflib.get_close_matches(spelling.lower(), self._names, 1)
-        return f"did you mean `{self._names[close[0]][0].name}`?" if close else f"define it with `{spelling}:` before an instruction"
+        if close:
+            return f"did you mean `{self._names[close[0]][0].name}`?"
+        return f"define it with `{spelling}:` before an instruction"
 
     def table(self) -> Mapping[str, int]:
         """Every label and the index of the instruction that follows it."""

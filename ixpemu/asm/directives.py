@@ -1,0 +1,315 @@
+"""The directives that begin with a dot: declarations, scopes, order of transfer registers, facts about data flow, modes, probes.
+
+Each method gets one statement and changes the scopes or the program. Directives of the language that this version does not know
+yet have a message of their own, so that nobody takes them for a typing mistake.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+
+from ixpemu.asm.expressions import number
+from ixpemu.asm.findings import Findings
+from ixpemu.asm.operands import OperandReader
+from ixpemu.asm.program import FactKind, FlowFact, Half, Instruction, Probe, Program, Symbol, XferOrder
+from ixpemu.asm.scope import Declaration, Kind, Scopes, register_class
+from ixpemu.asm.source import Line
+from ixpemu.asm.syntax import Node, Statement
+from ixpemu.codes import AGGREGATE, DIRECTIVE_OPERANDS, DIRECTIVE_UNKNOWN, DIRECTIVE_UNSUPPORTED, NUMBER, PHYSICAL
+from ixpemu.isa.model import Operation, RegisterClass
+
+# What the language has and this version has not; it is refused and never skipped, since it would change the code.
+UNSUPPORTED = frozenset((
+    ".if", ".if_unsigned", ".elif", ".elif_unsigned", ".else", ".endif", ".while", ".while_unsigned", ".endw", ".repeat",
+    ".until", ".until_unsigned", ".break", ".continue", ".addr", ".areg", ".breg", ".reg_addr", ".operand_synonym", ".subroutine",
+    ".endsub", ".reentry", ".init", ".init_csr", ".init_ctx", ".local_mem", ".global_mem", ".import_var", ".ctx_mode",
+    ".image_name", ".cpu_type", ".nn_mode", ".dram_signals", ".indirect_ref_mode", ".assert",
+))
+_QUALIFIERS_UNSUPPORTED = frozenset(("visible", "remote", "extern"))
+_LARGEST_AGGREGATE = 128
+_TRANSFER = (RegisterClass.SRAM, RegisterClass.DRAM)
+_FILE_SCOPE = "global"
+
+
+class Directives:
+    """Carries out directives. `facts` collects flow facts until the next instruction takes them."""
+
+    def __init__(self, program: Program, scopes: Scopes, operands: OperandReader, findings: Findings) -> None:
+        self.facts: list[FlowFact] = []
+        self._program = program
+        self._scopes = scopes
+        self._operands = operands
+        self._findings = findings
+        self._contexts_set = False
+        self._actions: dict[str, Callable[[Statement], None]] = {
+            ".reg": self._reg, ".sig": self._sig, ".begin": self._begin, ".end": self._end,
+            ".local": self._local, ".endlocal": self._end,
+            ".xfer_order": lambda s: self._xfer_order(s, None), ".xfer_order_rd": lambda s: self._xfer_order(s, Half.READ),
+            ".xfer_order_wr": lambda s: self._xfer_order(s, Half.WRITE),
+            ".set": lambda s: self._flow(s, FactKind.SET, None), ".use": lambda s: self._flow(s, FactKind.USE, None),
+            ".set_rd": lambda s: self._flow(s, FactKind.SET, Half.READ),
+            ".set_wr": lambda s: self._flow(s, FactKind.SET, Half.WRITE),
+            ".use_rd": lambda s: self._flow(s, FactKind.USE, Half.READ),
+            ".use_wr": lambda s: self._flow(s, FactKind.USE, Half.WRITE),
+            ".set_sig": lambda s: self._signals(s, FactKind.SET_SIGNAL),
+            ".io_completed": lambda s: self._signals(s, FactKind.IO_COMPLETED),
+            ".num_contexts": self._num_contexts, ".physical": self._physical, ".probe": self._probe, ".word": self._word,
+        }
+
+    def run(self, statement: Statement) -> None:
+        """Carries out the directive of a statement; mistakes go to the findings."""
+        head = statement.head
+        if head is None:
+            return
+        name = head.text.lower()
+        action = self._actions.get(name)
+        if action is not None:
+            action(statement)
+            return
+        known = [*self._actions, *UNSUPPORTED]
+        close = difflib.get_close_matches(name, known, 1)
+        self._findings.error(
+            DIRECTIVE_UNKNOWN, f"there is no directive `{head.text}`", statement.line.origin(head.start, head.end),
+            help=f"did you mean `{close[0]}`?" if close else "the directives are " + ", ".join(self._actions),
+        )
+
+    def _wrong(self, line: Line, node: Node, message: str, help: str | None = None) -> None:
+        self._findings.error(DIRECTIVE_OPERANDS, message, line.origin(node.start, node.end), help=help)
+
+    def _list(self, statement: Statement, kinds: Sequence[str], what: str) -> list[Node]:
+        """The operands that are of one of `kinds`; the others, and an empty list, are reported."""
+        head = statement.head
+        if head is not None and not statement.operands:
+            self._wrong(statement.line, head, f"`{head.text}` needs {what}")
+        good = []
+        for node in statement.operands:
+            if node.kind in kinds:
+                good.append(node)
+            else:
+                text = statement.line.text[node.start:node.end]
+                self._wrong(statement.line, node, f"`{text}` cannot stand here: expected {what}")
+        return good
+
+    def _none(self, statement: Statement) -> None:
+        if statement.operands and statement.head is not None:
+            first = statement.operands[0]
+            self._wrong(statement.line, first, f"`{statement.head.text}` stands alone")
+
+    def _refused_in_physical(self, statement: Statement) -> bool:
+        if self._program.physical and statement.head is not None:
+            self._findings.error(
+                PHYSICAL, f"`{statement.head.text}` has no meaning in a `.physical` program", statement.line.whole(),
+                help="registers there are named by number and nothing is declared",
+            )
+        return self._program.physical
+
+    # Declarations
+
+    def _reg(self, statement: Statement) -> None:
+        if self._refused_in_physical(statement):
+            return
+        line = statement.line
+        nodes = self._list(statement, ("name", "member"), "names of registers")
+        qualifiers, nodes = self._qualifiers(line, nodes, ("read", "write", "volatile", _FILE_SCOPE))
+        if qualifiers is None:
+            return
+        half = Half.BOTH if {"read", "write"} <= qualifiers or not qualifiers & {"read", "write"} else (
+            Half.READ if "read" in qualifiers else Half.WRITE
+        )
+        for node in nodes:
+            if half is not Half.BOTH and register_class(node.text) not in _TRANSFER:
+                self._wrong(
+                    line, node, f"`{node.text}` is no transfer register: only `$` and `$$` have a read and a write half"
+                )
+                continue
+            size = None
+            if node.kind == "member":
+                size = self._size(line, node)
+                if size is None:
+                    continue
+            declaration = Declaration(node.text, line.origin(node.start, node.end), half, "volatile" in qualifiers, size)
+            self._scopes.declare(Kind.REGISTER, declaration, _FILE_SCOPE in qualifiers)
+
+    def _size(self, line: Line, node: Node) -> int | None:
+        constant = self._operands.constant(line, node.children[0], "the size of an aggregate")
+        if constant is None:
+            return None
+        if not 1 <= constant.value <= _LARGEST_AGGREGATE:
+            self._findings.error(
+                AGGREGATE, f"an aggregate has 1 to {_LARGEST_AGGREGATE} members, not {constant.value}",
+                line.origin(node.children[0].start, node.children[0].end),
+            )
+            return None
+        return constant.value
+
+    def _qualifiers(
+        self, line: Line, nodes: list[Node], allowed: Sequence[str]
+    ) -> tuple[set[str] | None, list[Node]]:
+        """The qualifiers before the names, None after a message, and the names."""
+        qualifiers: set[str] = set()
+        for position, node in enumerate(nodes):
+            word = node.text.lower()
+            if node.kind == "name" and word in _QUALIFIERS_UNSUPPORTED:
+                self._findings.error(
+                    DIRECTIVE_UNSUPPORTED, f"`{word}` is not supported yet", line.origin(node.start, node.end),
+                    help="names of other microengines need the linker",
+                )
+                return None, []
+            if node.kind != "name" or word not in allowed:
+                return qualifiers, nodes[position:]
+            qualifiers.add(word)
+        if nodes:
+            self._wrong(line, nodes[-1], f"a name is missing behind `{nodes[-1].text}`")
+        return None, []
+
+    def _sig(self, statement: Statement) -> None:
+        if self._refused_in_physical(statement):
+            return
+        line = statement.line
+        errors = self._findings.errors
+        names = self._list(statement, ("name",), "names of signals")
+        qualifiers, nodes = self._qualifiers(line, names, ("volatile", _FILE_SCOPE))
+        for node in nodes:
+            if register_class(node.text) is not RegisterClass.GPR:
+                self._wrong(line, node, f"`{node.text}` is a register's name: signals have plain names")
+                continue
+            declaration = Declaration(
+                node.text, line.origin(node.start, node.end), volatile=qualifiers is not None and "volatile" in qualifiers
+            )
+            self._scopes.declare(Kind.SIGNAL, declaration, qualifiers is not None and _FILE_SCOPE in qualifiers)
+        if self._findings.errors > errors:
+            self._scopes.trust_signals = True
+
+    def _begin(self, statement: Statement) -> None:
+        self._none(statement)
+        self._scopes.begin(statement.line.whole())
+
+    def _end(self, statement: Statement) -> None:
+        self._none(statement)
+        self._scopes.end(statement.line.whole(), statement.head.text if statement.head is not None else ".end")
+
+    def _local(self, statement: Statement) -> None:
+        self._scopes.begin(statement.line.whole())
+        self._reg(statement)
+
+    # Order and flow
+
+    def _symbols(self, line: Line, node: Node) -> list[Symbol]:
+        """The registers that a name, or one member, stands for; empty after a message."""
+        origin = line.origin(node.start, node.end)
+        if node.kind == "name":
+            return self._scopes.members(node.text, origin)
+        index = self._operands.constant(line, node.children[0], "the index of an aggregate")
+        symbol = self._scopes.register(node.text, index.value, origin) if index is not None else None
+        return [symbol] if symbol is not None else []
+
+    def _xfer_order(self, statement: Statement, half: Half | None) -> None:
+        if self._refused_in_physical(statement):
+            return
+        line = statement.line
+        symbols: list[Symbol] = []
+        for node in self._list(statement, ("name", "member"), "names of transfer registers"):
+            for symbol in self._symbols(line, node):
+                problem = None
+                if symbol.cls not in _TRANSFER:
+                    problem = f"`{symbol.spelling}` is no transfer register"
+                elif symbols and symbol.cls is not symbols[0].cls:
+                    problem = f"`{symbol.spelling}` and `{symbols[0].spelling}` are of different kinds and cannot be in one order"
+                elif symbol in symbols:
+                    problem = f"`{symbol.spelling}` is there twice"
+                if problem is not None:
+                    self._wrong(line, node, problem)
+                    return
+                symbols.append(symbol)
+        halves = {symbol.half for symbol in symbols} - {Half.BOTH}
+        if half is not None:
+            halves.add(half)
+        if len(halves) > 1:
+            self._wrong(line, statement.operands[0], "a register declared `read` and one declared `write` have no common order")
+        elif symbols:
+            order = XferOrder(tuple(symbol.name for symbol in symbols), halves.pop() if halves else Half.BOTH, line.whole())
+            self._program.xfer_orders.append(order)
+
+    def _flow(self, statement: Statement, kind: FactKind, half: Half | None) -> None:
+        if self._refused_in_physical(statement):
+            return
+        line = statement.line
+        for node in self._list(statement, ("name", "member"), "names of registers"):
+            for symbol in self._symbols(line, node):
+                known = symbol.half
+                if half is not None and known is not half and (symbol.cls not in _TRANSFER or known is not Half.BOTH):
+                    self._wrong(line, node, f"`{symbol.spelling}` has no {half.value} half")
+                    continue
+                if half is not None:
+                    known = half
+                elif known is Half.BOTH and symbol.cls in _TRANSFER:
+                    # What sets or reads a transfer register unseen is a unit: it fills the read half and takes the write half.
+                    known = Half.READ if kind is FactKind.SET else Half.WRITE
+                self.facts.append(FlowFact(kind, symbol.name, known, line.origin(node.start, node.end)))
+
+    def _signals(self, statement: Statement, kind: FactKind) -> None:
+        if self._refused_in_physical(statement):
+            return
+        for node in self._list(statement, ("name",), "names of signals"):
+            origin = statement.line.origin(node.start, node.end)
+            signal = self._scopes.signal(node.text, origin)
+            if signal is not None:
+                self.facts.append(FlowFact(kind, signal.name, Half.BOTH, origin))
+
+    # Modes, probes, literal words
+
+    def _num_contexts(self, statement: Statement) -> None:
+        line, nodes, head = statement.line, statement.operands, statement.head
+        if head is None:
+            return
+        if len(nodes) != 1 or nodes[0].kind != "number" or number(nodes[0].text) not in (4, 8):
+            self._wrong(line, nodes[0] if nodes else head, "`.num_contexts` is followed by 4 or 8")
+            return
+        contexts = number(nodes[0].text) or 8
+        if self._contexts_set and contexts != self._program.contexts:
+            self._wrong(line, nodes[0], f"this program has {self._program.contexts} contexts already")
+        self._contexts_set = True
+        self._program.contexts = contexts
+
+    def _physical(self, statement: Statement) -> None:
+        self._none(statement)
+        if not self._program.physical:
+            self._findings.error(
+                PHYSICAL, "`.physical` must be the first statement of the program", statement.line.whole(),
+                help="move it before everything else",
+            )
+
+    def _probe(self, statement: Statement) -> None:
+        line, nodes, head = statement.line, statement.operands, statement.head
+        if head is None:
+            return
+        if not 1 <= len(nodes) <= 2 or nodes[0].kind != "name":
+            self._wrong(
+                line, nodes[0] if nodes else head, "`.probe` needs a name and a register", "write `.probe NAME, register`"
+            )
+            return
+        key = None
+        if len(nodes) == 2 and nodes[1].kind != "nothing":
+            key = self._operands.register(line, nodes[1], "the key of a probe")
+            if key is None:
+                return
+        self._program.probes.append(Probe(nodes[0].text, len(self._program.instructions), key, line.whole()))
+
+    def _word(self, statement: Statement) -> None:
+        line, nodes, head = statement.line, statement.operands, statement.head
+        if head is None:
+            return
+        if not self._program.physical:
+            self._findings.error(
+                PHYSICAL, "`.word` may stand only in a `.physical` program", line.whole(),
+                help="what an unknown word does to registers cannot be allocated around",
+            )
+            return
+        value = number(nodes[0].text) if len(nodes) == 1 and nodes[0].kind == "number" else None
+        if value is None or value >= 1 << 40:
+            self._findings.error(
+                NUMBER, "`.word` is followed by one number of at most 40 bits", line.whole(), help="write `.word 0xf0000c0300`"
+            )
+            return
+        self._program.instructions.append(Instruction(Operation(".word"), line.whole(), source=line.text.strip(), word=value))
