@@ -146,3 +146,100 @@ class Outputs:
     taken: bool | None = None           # of a branch: taken or not; None if there is none
     jump: int | None = None             # the computed address of a jump
     actions: tuple[Act, ...] = ()
+
+
+def evaluate(statements: tuple[Statement, ...], inputs: Mapping[str, int]) -> Outputs:
+    """Run the statements of a variant on `inputs` (operands, decoded numbers and state by name) and say what they did.
+
+    Raises `KeyError` for a name that `inputs` lacks.
+    """
+    names = dict(inputs)
+    assigned: dict[str, int] = {}
+    taken: bool | None = None
+    jump: int | None = None
+    actions: list[Act] = []
+    for step in statements:
+        match step:
+            case Assign():
+                # Reads come before writes: what is assigned to an operand or to state is seen by nobody in this instruction.
+                value = value_of(step.value, names)
+                if step.target == "dest" or step.target in STATE:
+                    assigned[step.target] = value
+                else:
+                    names[step.target] = value
+            case Branch():
+                taken = value_of(step.condition, names) != 0
+            case Jump():
+                jump = value_of(step.address, names)
+            case Act():
+                actions.append(step)
+    dest = assigned.pop("dest", None)
+    return Outputs(dest, assigned, taken, jump, tuple(actions))
+
+
+def value_of(tree: Expression, names: Mapping[str, int]) -> int:
+    """The value of an expression, 0..2**32-1."""
+    match tree:
+        case Number():
+            return tree.value
+        case Name():
+            return names[tree.name] & MASK32
+        case Unary():
+            value = value_of(tree.operand, names)
+            return (~value if tree.operator == "~" else -value) & MASK32
+        case Bits():
+            return value_of(tree.operand, names) >> tree.low & (1 << tree.high - tree.low + 1) - 1
+        case Call():
+            return _call(tree.function, [value_of(argument, names) for argument in tree.arguments])
+        case Binary():
+            return _binary(tree.operator, value_of(tree.left, names), value_of(tree.right, names))
+
+
+def _binary(operator: str, left: int, right: int) -> int:
+    match operator:
+        case "+":
+            return left + right & MASK32
+        case "-":
+            return left - right & MASK32
+        case "*":
+            return left * right & MASK32
+        case "&":
+            return left & right
+        case "|":
+            return left | right
+        case "^":
+            return left ^ right
+        case "<<":
+            return left << (right & 31) & MASK32
+        case ">>":
+            return left >> (right & 31)
+        case "==":
+            return int(left == right)
+        case "!=":
+            return int(left != right)
+        case "<":
+            return int(left < right)
+        case "<=":
+            return int(left <= right)
+        case ">":
+            return int(left > right)
+        case ">=":
+            return int(left >= right)
+    raise ValueError(f"there is no operator {operator}")
+
+
+def _call(function: str, given: list[int]) -> int:
+    match function, given:
+        case "carry", [x, y, c]:
+            return x + y + c >> 32
+        case "overflow", [x, y, r]:
+            return ((x ^ r) & (y ^ r)) >> 31
+        case "ror", [x, n]:
+            return (x >> (n & 31) | x << 32 - (n & 31)) & MASK32
+        case "funnel", [high, low, n]:
+            return (high << 32 | low) >> n & MASK32
+        case "lowest_one", [x]:
+            return (x & -x).bit_length() - 1 if x else 0
+        case "choose", [c, x, y]:
+            return x if c else y
+    raise ValueError(f"there is no function {function} of {len(given)} arguments")
