@@ -142,7 +142,7 @@ def _crowd(
     if most > capacity:
         message = f"{most} {what} are needed at once here, and a context has {capacity}"
     else:
-        message = f"no arrangement of {what} was found: {most} of {capacity} are needed at once here, and not each fits everywhere"
+        message = f"no arrangement of {what} was found: {most} of {capacity} are needed at once, and not each fits everywhere"
     origin = webs.flow.program.instructions[index].origin if index >= 0 else None
     findings.error(code, message, origin, notes=tuple(notes), help=advice + more)
 

@@ -117,7 +117,7 @@ def _pairs(webs: Webs, findings: Findings) -> None:
             facts, spelling = flow.facts[node.instruction], webs.webs[web].variable.spelling
             if node.kind is Kind.INSTRUCTION and facts.consumes is not None:
                 findings.warning(
-                    codes.PAIR_POLLED, f"`{spelling}` is raised as a pair, and this tests the first of it only", occurrence.origin,
+                    codes.PAIR_POLLED, f"`{spelling}` is raised as a pair, and this tests only its first", occurrence.origin,
                     help="the command may not be done when the first one comes: swap out until both have come",
                 )
             elif facts.waits_any and len(facts.waits) > 1:

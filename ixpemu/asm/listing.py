@@ -1,6 +1,6 @@
 """What an assembly looks like on paper: the listing, where every name lives, and the later stages as text.
 
-A listing has one block a word: `.ADDRESS WORD`, the instruction in physical registers, and the source statement as a comment; label
+A listing has one block a word: `.ADDRESS WORD`, the instruction in physical registers, the source statement as a comment; label
 lines, `.%line N "FILE"` where the source line changes, `.macro_ref NAME` and `.end_macro_ref NAME` around what a macro made, and
 `ucode_end` behind the last word. Nothing is computed here that the stages have not decided.
 """

@@ -18,7 +18,7 @@ from ixpemu.asm.allocate import Allocation, allocate, physical
 from ixpemu.asm.banks import Place
 from ixpemu.asm.disassembly import disassemble
 from ixpemu.asm.encode import encode
-from ixpemu.asm.findings import Findings, TooManyErrors
+from ixpemu.asm.findings import Findings, Stopped
 from ixpemu.asm.flow import file_of, probe_site
 from ixpemu.asm.front import read_program
 from ixpemu.asm.program import Instruction, Program
@@ -97,12 +97,12 @@ def assemble_program(
     program = read_program(path, text=text, include=include, define=define, findings=findings)
     try:
         return back_end(program, findings)
-    except TooManyErrors:
+    except Stopped:
         raise AssemblyError(*findings.diagnostics) from None
 
 
 def back_end(program: Program, findings: Findings) -> Assembly:
-    """From the program with names to the image. Raises `AssemblyError`, or `TooManyErrors` at the limit of `findings`."""
+    """From the program with names to the image. Raises `AssemblyError`, or `Stopped` at the limit of `findings`."""
     isa = instruction_set()
     allocation = allocate(program, isa, findings)
     operations = physical(allocation, findings)
