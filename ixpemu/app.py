@@ -3,9 +3,10 @@
 The only module that sees both the assembler and the chip. It reads nothing of `app.toml` itself (that is
 `ixpemu.app_file`), makes no figures (`ixpemu.app_figures`) and prints nothing (`ixpemu.report`).
 
-Order of a start, all before cycle 0: the chip is made from its chip file and the overrides; every image is assembled; an `XScale` is
-made; `xscale.load(me, image)` puts each image into its microengine without starting it; the module's `setup(xscale)` lays out
-rings, free lists and tables; ports get their captures; `xscale.start()` enables the contexts of the loaded microengines.
+Order of a start, all before cycle 0: every image is assembled; the chip is made from its chip file and the overrides; an
+`XScale` is made; `xscale.load(me, image)` puts each image into its microengine without starting it; the module's
+`setup(xscale)` lays out rings, free lists and tables; ports get their frames; `xscale.start()` enables the contexts of the
+loaded microengines.
 
 What the XScale module of an application (`xscale = { module = "control.py" }`) holds; all three names are optional:
 
@@ -21,58 +22,158 @@ What the XScale module of an application (`xscale = { module = "control.py" }`) 
 
 from __future__ import annotations
 
-import importlib.util
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import time as clock
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ixpemu import app_file, codes
-from ixpemu.app_file import AppSettings
-from ixpemu.diagnostics import Diagnostic, Origin, Span, UserError, user_error
-from ixpemu.toml_file import closest
+from ixpemu.app_file import AppSettings, PortSettings
+from ixpemu.app_module import function_of, load_module
+from ixpemu.diagnostics import Diagnostic, UserError
 
 if TYPE_CHECKING:
     from ixpemu.chip import Chip, Stop
     from ixpemu.image import Image
     from ixpemu.trace import RunReport
+    from ixpemu.trace.collector import Collector
     from ixpemu.xscale import XScale
 
 Progress = Callable[[float, str], None]
 Announce = Callable[[str], None]
-SLICE_CYCLES = 2_000_000        # chip cycles between two looks at the progress; a fraction of a second
+SLICE_CYCLES = 1_000_000        # chip cycles between two looks at the progress: a tenth of a second or so
 
 
-def load_module(path: Path) -> ModuleType:
-    """The Python file at `path`, executed. What goes wrong in it is reported at its line in that file."""
-    name = f"ixpemu_application_{path.parent.name}_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise user_error(codes.APP_MODULE, f"{path} is no Python file", file=str(path))
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except SyntaxError as error:
-        raise user_error(
-            codes.APP_MODULE, f"{path.name} does not compile: {error.msg}", file=str(path), line=error.lineno or 1,
-            column=error.offset or 1, help="mend the file",
-        ) from error
-    except ImportError as error:
-        raise user_error(
-            codes.APP_MODULE, f"{path.name} cannot be imported: {error}", file=str(path), help="install what it imports"
-        ) from error
-    return module
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """What of a run is not in `app.toml`: given on the command line or by a caller.
+
+    `feeds` (or `traffic`) replaces the application's own inputs, all of them; `captures` the outputs of the ports it names.
+    """
+
+    feeds: Mapping[int, Path] = field(default_factory=dict)
+    captures: Mapping[int, Path] = field(default_factory=dict)
+    traffic: str | None = None
+    gbps: float | None = None
 
 
-def _function(path: Path, name: str, origin: Origin | None = None) -> Callable[..., Any]:
-    module = load_module(path)
-    found = getattr(module, name, None)
-    if not callable(found):
-        near = closest(name, [key for key in vars(module) if not key.startswith("_")])
-        raise UserError(Diagnostic(
-            codes.APP_MODULE, f"{path.name} has no function {name!r}", origin=origin or Origin(Span(str(path), 1)),
-            help=f"did you mean {near!r}?" if near else "define it there, or name another one",
-        ))
-    return found  # type: ignore[no-any-return]
+@dataclass(slots=True)
+class App:
+    """An application on a chip, ready to run. Made by `load`; `chip` and `xscale` are there to be looked at and changed."""
+
+    settings: AppSettings
+    images: dict[int, Image]
+    chip: Chip
+    xscale: XScale
+    warnings: tuple[Diagnostic, ...]
+    _collector: Collector
+    _frames: int | None             # frames to come, None if without end
+    _wall: float = 0.0
+
+    @classmethod
+    def load(
+        cls, application: str | Path, *, feeds: Mapping[int, Path] | None = None, captures: Mapping[int, Path] | None = None,
+        traffic: str | None = None, gbps: float | None = None, overrides: Mapping[str, str] | None = None,
+        mode: str = "default", announce: Announce | None = None,
+    ) -> App:
+        """The application in the folder `application`, or the shipped one of that name.
+
+        `overrides` are chip parameters by name, as text. `announce` gets a line about what takes long. UserError for any mistake in
+        any file of the application, with its place.
+        """
+        settings = app_file.load(application)
+        wiring = Wiring(feeds or {}, captures or {}, traffic, gbps)
+        if wiring.feeds and traffic is not None:
+            raise UserError(Diagnostic(codes.ARGUMENT, "captures and made traffic exclude each other", help="give one of them"))
+        images, warnings = _assemble(settings)
+        from ixpemu.app_start import start
+
+        chip, xscale, collector, frames = start(settings, images, wiring, overrides or {}, mode, announce)
+        return cls(settings, images, chip, xscale, warnings, collector, frames)
+
+    def advance(self, cycles: int) -> Stop:
+        """Runs for `cycles` chip cycles, or until the chip stops for another reason than room for packets."""
+        return self._until(self.chip.cycle + cycles, None)
+
+    def run(
+        self, *, packets: int | None = None, cycles: int | None = None, time: float | None = None, progress: Progress | None = None
+    ) -> RunReport:
+        """Runs until the input is used up and no packet is inside, or to a limit, and reports everything since the chip's reset.
+
+        `packets`: that many more have left or been dropped. `cycles`: chip cycles. `time`: seconds on the chip. `progress` is called now
+        and then with the share done and a word about it. An interrupt from the keyboard ends the run early, with a report.
+        """
+        if time is not None:
+            cycles = max(1, round(time * self.chip.clock_hz))
+        end = None if cycles is None else self.chip.cycle + cycles
+        first, first_packets = self.chip.cycle, self.finished
+        target = None if packets is None else first_packets + packets
+        started = clock.perf_counter()
+        try:
+            while True:
+                now = self.chip.cycle
+                stop = self._until(min(now + SLICE_CYCLES, end) if end is not None else now + SLICE_CYCLES, target)
+                if stop.reason != "cycles" or self.chip.cycle == end:
+                    break
+                if progress is not None:
+                    progress(*self._share(first, end, first_packets, packets))
+            reason = self._reason(stop, end)
+        except KeyboardInterrupt:
+            reason = "interrupted"
+        self._wall += clock.perf_counter() - started
+        return self.report(reason)
+
+    @property
+    def finished(self) -> int:
+        """Packets that have been sent or dropped since reset."""
+        return self.chip.packets_sent + self.chip.packets_dropped
+
+    def report(self, stop: str = "") -> RunReport:
+        """The figures of everything since reset. `stop` says why the run ended."""
+        from ixpemu.app_figures import figures
+
+        for port in self.chip.ports:
+            port.flush()
+        return figures(self.settings, self.chip, self.images, self._collector, stop, self._wall)
+
+    def _until(self, end: int, target: int | None) -> Stop:
+        while True:
+            left = None if target is None else target - self.finished
+            stop = self.chip.run(cycles=end - self.chip.cycle, packets=left)
+            self._collector.collect()
+            if stop.reason != "packet table":
+                return stop
+
+    def _share(self, first: int, end: int | None, first_packets: int, packets: int | None) -> tuple[float, str]:
+        done = self.finished - first_packets
+        text = f"{done:,} packets, {self.chip.cycle:,} cycles"
+        if packets is not None:
+            return done / packets, text
+        if end is not None:
+            return (self.chip.cycle - first) / (end - first), text
+        return done / self._frames if self._frames else 0.0, text
+
+    def _reason(self, stop: Stop, end: int | None) -> str:
+        if stop.reason == "cycles":
+            return f"the limit of {end:,} cycles" if end is not None else "cycles"
+        return stop.reason
+
+
+def _assemble(settings: AppSettings) -> tuple[dict[int, Image], tuple[Diagnostic, ...]]:
+    """The images by microengine, and what the assembler warned of; a source that several microengines share is read once each."""
+    from ixpemu.asm.pipeline import assemble_program
+
+    images: dict[int, Image] = {}
+    warnings: list[Diagnostic] = []
+    for entry in settings.microengines:
+        made = assemble_program(entry.image, include=entry.include, define=entry.define)
+        if entry.contexts is not None and made.image.contexts != entry.contexts:
+            raise UserError(Diagnostic(
+                codes.FILE_BAD_VALUE, f"{entry.image.name} is written for {made.image.contexts} contexts, not {entry.contexts}",
+                origin=entry.contexts_origin, help=f"say contexts = {made.image.contexts}, or .num_contexts {entry.contexts} there",
+            ))
+        images[entry.index] = made.image
+        warnings += [found for found in made.diagnostics if found not in warnings]
+    app_file.check_probes(settings, {probe.name for image in images.values() for probe in image.probes})
+    return images, tuple(warnings)

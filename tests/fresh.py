@@ -22,10 +22,11 @@ def reference() -> dict[Path, bytes]:
 
 
 def dispatch() -> dict[Path, bytes]:
-    """The engine's dispatch module, from isa/."""
-    from ixpemu.isa.emit import generated_files
+    """The engine's dispatch module and its numbers, from isa/."""
+    from ixpemu.isa import instruction_set
+    from ixpemu.isa.emit import outputs
 
-    return {ROOT / name: text.encode() for name, text in generated_files().items()}
+    return {path: text.encode() for path, text in outputs(instruction_set()).items()}
 
 
 def traces() -> dict[Path, bytes]:

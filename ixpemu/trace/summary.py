@@ -217,6 +217,14 @@ class Totals:
             text = columns.reasons[int(reason)]
             self.drops[text] = self.drops.get(text, 0) + int(count)
 
+    def copy(self) -> Totals:
+        """Totals that can grow on their own."""
+        twin = Totals(self.units)
+        twin.drops = dict(self.drops)
+        twin._sums = {name: sums.copy() for name, sums in self._sums.items()}
+        twin._latencies = {name: list(parts) for name, parts in self._latencies.items()}
+        return twin
+
     def types(self) -> tuple[TypeFigures, ...]:
         """The figures of each packet type, in order of its first packet."""
         count = len(self.units)
