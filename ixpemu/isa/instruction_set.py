@@ -254,6 +254,7 @@ class InstructionSet:
             waits_any=parts.get("waits_any", False),
             swaps=parts.get("swaps", False) or form.flow == "swaps",
             consumes=parts.get("consumes"),
+            arrived_when_taken=variant.action != "branch_signal_clear",
             branch=branch,
             resume=parts.get("resume"),
             reads_cc=any(name.startswith("cc.") for name in variant.reads),
