@@ -58,6 +58,8 @@ COMMANDS = {
     "dram_tbuf_wr": (UNIT_DRAM, COMMAND_TBUF),
     "msf_read": (UNIT_MSF, COMMAND_READ),
     "msf_write": (UNIT_MSF, COMMAND_WRITE),
+    "msf_read64": (UNIT_MSF, COMMAND_READ),
+    "msf_write64": (UNIT_MSF, COMMAND_WRITE),
     "msf_fast_wr": (UNIT_MSF, COMMAND_FAST),
     "cap_read": (UNIT_CAP, COMMAND_READ),
     "cap_write": (UNIT_CAP, COMMAND_WRITE),
@@ -66,7 +68,10 @@ COMMANDS = {
     "hash_48": (UNIT_HASH, COMMAND_HASH_48),
     "hash_64": (UNIT_HASH, COMMAND_HASH_64),
     "hash_128": (UNIT_HASH, COMMAND_HASH_128),
-    "reflect_read": (UNIT_CAP, COMMAND_REFLECT_READ),
-    "reflect_write": (UNIT_CAP, COMMAND_REFLECT_WRITE),
+    "reflector_read": (UNIT_CAP, COMMAND_REFLECT_READ),
+    "reflector_write": (UNIT_CAP, COMMAND_REFLECT_WRITE),
 }
 """Unit and command of each external action that sends a command."""
+
+DOUBLE = frozenset(("msf_read64", "msf_write64"))
+"""Commands whose count is in units of two words although their unit counts words."""

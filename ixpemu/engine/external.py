@@ -35,6 +35,7 @@ from ixpemu.engine.layout import (
     AFTER_NOTHING,
     AFTER_SWAP,
     AFTER_SWAP_GO,
+    CSR_VALUE,
     LANE_NEIGHBOR,
     MARK_READS_IN,
     MARK_READS_IN_INDEXED,
@@ -44,6 +45,7 @@ from ixpemu.engine.layout import (
     POINTER_NEIGHBOR,
     POINTER_NEIGHBOR_DIRECT,
     RESERVED_COMMAND,
+    RESERVED_CSR_READ,
     RESERVED_DEFER,
     RESERVED_ILLEGAL,
     RESERVED_STORE_END,
@@ -190,8 +192,9 @@ def execute_rare(state, engine, i, ctx, now, in_slot):
     if op == uint32(OP_CSR_READ):
         value = read_csr(state, engine, ctx, i.imm, now)
         finish_issue(state, engine, ctx, now)
-        engine.csr_value = value
-        engine.csr_fresh = uint32(1)
+        engine.file[CSR_VALUE] = value
+        if i.variant:
+            report(state, RESERVED_CSR_READ, engine.number, ctx, engine.pc[ctx], i.imm)
     elif op == uint32(OP_CSR_WRITE):
         a = uint32(uint32(i.a) + uint32(i.a_stride) * ctx)
         if i.special:

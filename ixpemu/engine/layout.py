@@ -28,7 +28,8 @@ GPR_A, GPR_B, SRAM_IN, SRAM_OUT, DRAM_IN, DRAM_OUT, NEIGHBOR = 0, 128, 256, 384,
 LOCAL_MEMORY = 896
 CONSTANT = LOCAL_MEMORY + 1024      # 256 words that hold 0..255: a constant operand is a register that never changes
 SINK = CONSTANT + 256               # destination of results nobody wants
-FILE_WORDS = SINK + 1
+CSR_VALUE = SINK + 1             # what a local_csr_rd read, for the immed that follows it
+FILE_WORDS = CSR_VALUE + 1
 LOCAL_MEMORY_WORDS = 640            # populated; pointers reach 1,024
 
 # Marks of an instruction, compared with what is pending: any bit in common makes it an external operation.
@@ -135,13 +136,12 @@ ENGINE = np.dtype([
     ("number", "u4"),           # 0..7
     ("cc_n", "u4"), ("cc_z", "u4"), ("cc_v", "u4"), ("cc_c", "u4"),   # each 0 or 1
     ("cc_time", "u8"),          # cycle of the last instruction that set them
-    ("previous_a", "u4"), ("previous_alu", "u4"),
+    ("previous_a", "u4"), ("previous_alu", "u4"), ("align_a", "u4"), ("align_b", "u4"),
     ("slots", "u4"),            # defer slots still to be executed before `after` takes place
     ("after", "u4"),            # AFTER_*: nothing, go to `after_pc`, swap out, both
     ("after_pc", "u4"), ("after_abort", "u4"),
     ("at_a", "u4"), ("at_b", "u4"), ("at_d", "u4"),     # places of operands that go through pointers, for one instruction
     ("probed", "u4"),           # 1: the probe of the instruction it stands at has been served
-    ("csr_value", "u4"), ("csr_fresh", "u4"),      # what the local_csr_rd just before delivers
     ("enabled", "u4"), ("ready", "u4"),            # masks of contexts
     ("base_marks", "u4"),       # marks that always count in this mode
     ("pc", "u4", (CONTEXTS,)),

@@ -255,7 +255,7 @@ def numbers_text(isa: InstructionSet) -> str:
 
 def outputs(isa: InstructionSet) -> dict[Path, str]:
     """The generated files and what should be in them."""
-    return {ENGINE / "dispatch.py": dispatch_text(isa), ENGINE / "numbers.py": numbers_text(isa)}
+    return {ENGINE / "dispatch.py": dispatch_text(isa)}
 
 
 def stale(isa: InstructionSet) -> list[Path]:

@@ -1,0 +1,714 @@
+"""The private loop of a microengine. Generated from isa/ by `python -m ixpemu.isa.emit`; do not edit.
+
+Executes the instructions of one context that nobody else can see, up to the next one that others can. Every case says which block
+it came from. Operation numbers are grouped by what follows the case: flags and destination, destination, branch, nothing.
+"""
+
+from __future__ import annotations
+
+from numpy import uint32, uint64
+
+from ixpemu.engine.csrs import read_private, write_private
+from ixpemu.engine.external import pending_marks
+from ixpemu.engine.jit import jit
+from ixpemu.engine.layout import (
+    AFTER_GO,
+    AFTER_NOTHING,
+    CSR_VALUE,
+    RESERVED_DEFER,
+    SPECIAL_A,
+    SPECIAL_B,
+    SPECIAL_D,
+    STORE_WORDS,
+)
+from ixpemu.engine.parameters import P_EARLY_BRANCH
+from ixpemu.engine.pointers import resolve
+from ixpemu.engine.reserved import report
+
+OPERATIONS = {
+    "alu.B": 0,
+    "alu.+": 1,
+    "alu.~B": 2,
+    "alu.+16": 3,
+    "alu.AND": 4,
+    "alu.+8": 5,
+    "alu.~AND": 6,
+    "alu.-carry": 7,
+    "alu.AND~": 8,
+    "alu.+carry": 9,
+    "alu.OR": 10,
+    "alu.-": 11,
+    "alu.XOR": 12,
+    "alu.B-A": 13,
+    "ffs": 14,
+    "alu_shf.B": 15,
+    "alu_shf.~B": 16,
+    "alu_shf.AND": 17,
+    "alu_shf.~AND": 18,
+    "alu_shf.AND~": 19,
+    "alu_shf.OR": 20,
+    "alu_shf.B.>>indirect": 21,
+    "alu_shf.~B.>>indirect": 22,
+    "alu_shf.AND.>>indirect": 23,
+    "alu_shf.~AND.>>indirect": 24,
+    "alu_shf.AND~.>>indirect": 25,
+    "alu_shf.OR.>>indirect": 26,
+    "alu_shf.B.<<indirect": 27,
+    "alu_shf.~B.<<indirect": 28,
+    "alu_shf.AND.<<indirect": 29,
+    "alu_shf.~AND.<<indirect": 30,
+    "alu_shf.AND~.<<indirect": 31,
+    "alu_shf.OR.<<indirect": 32,
+    "asr": 33,
+    "asr.>>indirect": 34,
+    "dbl_shf": 35,
+    "dbl_shf.>>indirect": 36,
+    "ld_field.keep.load_cc": 37,
+    "ld_field.keep.>>indirect.load_cc": 38,
+    "ld_field.keep.<<indirect.load_cc": 39,
+    "ld_field.w_clr.load_cc": 40,
+    "ld_field.w_clr.>>indirect.load_cc": 41,
+    "ld_field.w_clr.<<indirect.load_cc": 42,
+    "byte_align.be": 43,
+    "byte_align.le": 44,
+    "immed": 45,
+    "immed_w.immed_w0": 46,
+    "immed_w.immed_w1": 47,
+    "immed_b.immed_b0": 48,
+    "immed_b.immed_b1": 49,
+    "immed_b.immed_b2": 50,
+    "immed_b.immed_b3": 51,
+    "ld_field.keep": 52,
+    "ld_field.keep.>>indirect": 53,
+    "ld_field.keep.<<indirect": 54,
+    "ld_field.w_clr": 55,
+    "ld_field.w_clr.>>indirect": 56,
+    "ld_field.w_clr.<<indirect": 57,
+    "br": 58,
+    "bcc.beq": 59,
+    "bcc.bne": 60,
+    "bcc.bmi": 61,
+    "bcc.bpl": 62,
+    "bcc.bhs": 63,
+    "bcc.blo": 64,
+    "bcc.bvs": 65,
+    "bcc.bvc": 66,
+    "bcc.bge": 67,
+    "bcc.blt": 68,
+    "bcc.ble": 69,
+    "bcc.bgt": 70,
+    "br_ctx.br=ctx": 71,
+    "br_ctx.br!=ctx": 72,
+    "br_bit.br_bclr": 73,
+    "br_bit.br_bset": 74,
+    "br_byte.br!=byte": 75,
+    "br_byte.br=byte": 76,
+    "jump": 77,
+    "rtn": 78,
+    "nop": 79,
+    "local_csr_rd.private": 80,
+    "local_csr_wr.private": 81,
+}
+"""Operation number of every private variant, by the variant's name."""
+
+MODIFIES = frozenset((37, 38, 39, 46, 47, 48, 49, 50, 51, 52, 53, 54,))
+"""Operations that read the register they write: it comes as operand a."""
+
+FIRST_RESULT = 45
+FIRST_BRANCH = 58
+FIRST_OTHER = 79
+
+
+@jit
+def lowest_one(x):
+    """Number of the least significant 1 bit, 0 for 0."""
+    for k in range(32):
+        if (x >> uint32(k)) & uint32(1):
+            return uint32(k)
+    return uint32(0)
+
+
+@jit
+def run_private(state, engine, horizon, forced):
+    """Run the executing context up to its next external instruction, the cycle `horizon`, or the last defer slot of a swap.
+
+    `forced` 1: the first instruction is private by nature but marked; execute it all the same (its turn has come).
+    """
+    file = engine.file
+    ctx = engine.context
+    base = uint32(engine.number * uint32(STORE_WORDS))
+    pc = engine.pc[ctx]
+    n = engine.cc_n
+    z = engine.cc_z
+    v = engine.cc_v
+    c = engine.cc_c
+    cc_time = engine.cc_time
+    previous_a = engine.previous_a
+    previous_alu = engine.previous_alu
+    slots = engine.slots
+    early = state.parameter[P_EARLY_BRANCH]
+    pending = pending_marks(engine, ctx)
+    clock = engine.clock
+    start = clock
+    retired = engine.retired
+    before = retired
+    while clock < horizon:
+        i = state.code[uint32(base + pc)]
+        if uint32(i.marks) & pending:
+            if forced == uint32(0):
+                break
+            forced = uint32(0)
+        op = uint32(i.op)
+        a_at = uint32(uint32(i.a) + uint32(i.a_stride) * ctx)
+        b_at = uint32(uint32(i.b) + uint32(i.b_stride) * ctx)
+        d = uint32(uint32(i.d) + uint32(i.d_stride) * ctx)
+        if i.special:
+            engine.pc[ctx] = pc
+            resolve(state, engine, i, ctx, retired)
+            special = uint32(i.special)
+            if special & uint32(SPECIAL_A):
+                a_at = engine.at_a
+            if special & uint32(SPECIAL_B):
+                b_at = engine.at_b
+            if special & uint32(SPECIAL_D):
+                d = engine.at_d
+        a = file[a_at]
+        b = file[b_at]
+        pc = uint32(pc + uint32(1)) & uint32(STORE_WORDS - 1)
+        clock = uint64(clock + uint64(1))
+        retired = uint64(retired + uint64(1))
+        if op < 45:
+            if op < 22:
+                if op < 11:
+                    if op < 5:
+                        if op < 2:
+                            if op < 1:
+                                # 0: alu.B   alu.isa:3
+                                r = b
+                                c = uint32(0)
+                                v = uint32(0)
+                                previous_a = a
+                            else:
+                                # 1: alu.+   alu.isa:3
+                                r = uint32(a + b)
+                                c = uint32((uint64(a) + uint64(b)) >> uint64(32))
+                                v = uint32(((a ^ r) & (b ^ r)) >> uint32(31))
+                                previous_a = a
+                        else:
+                            if op < 3:
+                                # 2: alu.~B   alu.isa:3
+                                r = uint32(~b)
+                                c = uint32(0)
+                                v = uint32(0)
+                                previous_a = a
+                            else:
+                                if op < 4:
+                                    # 3: alu.+16   alu.isa:3
+                                    r = uint32(a + uint32(b & uint32(0xffff)))
+                                    c = uint32((uint64(a) + uint64(uint32(b & uint32(0xffff)))) >> uint64(32))
+                                    v = uint32(((a ^ r) & (uint32(b & uint32(0xffff)) ^ r)) >> uint32(31))
+                                    previous_a = a
+                                else:
+                                    # 4: alu.AND   alu.isa:3
+                                    r = uint32(a & b)
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                    previous_a = a
+                    else:
+                        if op < 8:
+                            if op < 6:
+                                # 5: alu.+8   alu.isa:3
+                                r = uint32(a + uint32(b & uint32(0xff)))
+                                c = uint32((uint64(a) + uint64(uint32(b & uint32(0xff)))) >> uint64(32))
+                                v = uint32(((a ^ r) & (uint32(b & uint32(0xff)) ^ r)) >> uint32(31))
+                                previous_a = a
+                            else:
+                                if op < 7:
+                                    # 6: alu.~AND   alu.isa:3
+                                    r = uint32(uint32(~a) & b)
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                    previous_a = a
+                                else:
+                                    # 7: alu.-carry   alu.isa:3
+                                    r = uint32(uint32(a + uint32(~b)) + c)
+                                    v = uint32(((a ^ r) & (uint32(~b) ^ r)) >> uint32(31))
+                                    c = uint32((uint64(a) + uint64(uint32(~b)) + uint64(c)) >> uint64(32))
+                                    previous_a = a
+                        else:
+                            if op < 9:
+                                # 8: alu.AND~   alu.isa:3
+                                r = uint32(a & uint32(~b))
+                                c = uint32(0)
+                                v = uint32(0)
+                                previous_a = a
+                            else:
+                                if op < 10:
+                                    # 9: alu.+carry   alu.isa:3
+                                    r = uint32(uint32(a + b) + c)
+                                    v = uint32(((a ^ r) & (b ^ r)) >> uint32(31))
+                                    c = uint32((uint64(a) + uint64(b) + uint64(c)) >> uint64(32))
+                                    previous_a = a
+                                else:
+                                    # 10: alu.OR   alu.isa:3
+                                    r = uint32(a | b)
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                    previous_a = a
+                else:
+                    if op < 16:
+                        if op < 13:
+                            if op < 12:
+                                # 11: alu.-   alu.isa:3
+                                r = uint32(a - b)
+                                c = uint32((uint64(a) + uint64(uint32(~b)) + uint64(uint32(1))) >> uint64(32))
+                                v = uint32(((a ^ r) & (uint32(~b) ^ r)) >> uint32(31))
+                                previous_a = a
+                            else:
+                                # 12: alu.XOR   alu.isa:3
+                                r = uint32(a ^ b)
+                                c = uint32(0)
+                                v = uint32(0)
+                                previous_a = a
+                        else:
+                            if op < 14:
+                                # 13: alu.B-A   alu.isa:3
+                                r = uint32(b - a)
+                                c = uint32((uint64(b) + uint64(uint32(~a)) + uint64(uint32(1))) >> uint64(32))
+                                v = uint32(((b ^ r) & (uint32(~a) ^ r)) >> uint32(31))
+                                previous_a = a
+                            else:
+                                if op < 15:
+                                    # 14: ffs   alu.isa:37
+                                    r = lowest_one(b)
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                    previous_a = a
+                                else:
+                                    # 15: alu_shf.B   shift.isa:3
+                                    x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
+                                    r = x
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                    previous_a = a
+                    else:
+                        if op < 19:
+                            if op < 17:
+                                # 16: alu_shf.~B   shift.isa:3
+                                x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
+                                r = uint32(~x)
+                                c = uint32(0)
+                                v = uint32(0)
+                                previous_a = a
+                            else:
+                                if op < 18:
+                                    # 17: alu_shf.AND   shift.isa:3
+                                    x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
+                                    r = uint32(a & x)
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                    previous_a = a
+                                else:
+                                    # 18: alu_shf.~AND   shift.isa:3
+                                    x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
+                                    r = uint32(uint32(~a) & x)
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                    previous_a = a
+                        else:
+                            if op < 20:
+                                # 19: alu_shf.AND~   shift.isa:3
+                                x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
+                                r = uint32(a & uint32(~x))
+                                c = uint32(0)
+                                v = uint32(0)
+                                previous_a = a
+                            else:
+                                if op < 21:
+                                    # 20: alu_shf.OR   shift.isa:3
+                                    x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
+                                    r = uint32(a | x)
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                    previous_a = a
+                                else:
+                                    # 21: alu_shf.B.>>indirect   shift.isa:3
+                                    x = uint32(b >> (previous_a & uint32(0x1f)))
+                                    r = x
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                    previous_a = a
+            else:
+                if op < 33:
+                    if op < 27:
+                        if op < 24:
+                            if op < 23:
+                                # 22: alu_shf.~B.>>indirect   shift.isa:3
+                                x = uint32(b >> (previous_a & uint32(0x1f)))
+                                r = uint32(~x)
+                                c = uint32(0)
+                                v = uint32(0)
+                                previous_a = a
+                            else:
+                                # 23: alu_shf.AND.>>indirect   shift.isa:3
+                                x = uint32(b >> (previous_a & uint32(0x1f)))
+                                r = uint32(a & x)
+                                c = uint32(0)
+                                v = uint32(0)
+                                previous_a = a
+                        else:
+                            if op < 25:
+                                # 24: alu_shf.~AND.>>indirect   shift.isa:3
+                                x = uint32(b >> (previous_a & uint32(0x1f)))
+                                r = uint32(uint32(~a) & x)
+                                c = uint32(0)
+                                v = uint32(0)
+                                previous_a = a
+                            else:
+                                if op < 26:
+                                    # 25: alu_shf.AND~.>>indirect   shift.isa:3
+                                    x = uint32(b >> (previous_a & uint32(0x1f)))
+                                    r = uint32(a & uint32(~x))
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                    previous_a = a
+                                else:
+                                    # 26: alu_shf.OR.>>indirect   shift.isa:3
+                                    x = uint32(b >> (previous_a & uint32(0x1f)))
+                                    r = uint32(a | x)
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                    previous_a = a
+                    else:
+                        if op < 30:
+                            if op < 28:
+                                # 27: alu_shf.B.<<indirect   shift.isa:3
+                                x = uint32(b << (previous_a & uint32(0x1f)))
+                                r = x
+                                c = uint32(0)
+                                v = uint32(0)
+                                previous_a = a
+                            else:
+                                if op < 29:
+                                    # 28: alu_shf.~B.<<indirect   shift.isa:3
+                                    x = uint32(b << (previous_a & uint32(0x1f)))
+                                    r = uint32(~x)
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                    previous_a = a
+                                else:
+                                    # 29: alu_shf.AND.<<indirect   shift.isa:3
+                                    x = uint32(b << (previous_a & uint32(0x1f)))
+                                    r = uint32(a & x)
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                    previous_a = a
+                        else:
+                            if op < 31:
+                                # 30: alu_shf.~AND.<<indirect   shift.isa:3
+                                x = uint32(b << (previous_a & uint32(0x1f)))
+                                r = uint32(uint32(~a) & x)
+                                c = uint32(0)
+                                v = uint32(0)
+                                previous_a = a
+                            else:
+                                if op < 32:
+                                    # 31: alu_shf.AND~.<<indirect   shift.isa:3
+                                    x = uint32(b << (previous_a & uint32(0x1f)))
+                                    r = uint32(a & uint32(~x))
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                    previous_a = a
+                                else:
+                                    # 32: alu_shf.OR.<<indirect   shift.isa:3
+                                    x = uint32(b << (previous_a & uint32(0x1f)))
+                                    r = uint32(a | x)
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                    previous_a = a
+                else:
+                    if op < 39:
+                        if op < 36:
+                            if op < 34:
+                                # 33: asr   shift.isa:34
+                                r = uint32((((uint64(uint32(uint32(0) - (previous_alu >> uint32(31)))) << uint64(32)) | uint64(b)) >> uint64(uint32(i.amount))) & uint64(0xFFFFFFFF))
+                                c = uint32(0)
+                                v = uint32(0)
+                                previous_a = a
+                            else:
+                                if op < 35:
+                                    # 34: asr.>>indirect   shift.isa:34
+                                    r = uint32((((uint64(uint32(uint32(0) - (previous_alu >> uint32(31)))) << uint64(32)) | uint64(b)) >> uint64((previous_a & uint32(0x1f)))) & uint64(0xFFFFFFFF))
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                    previous_a = a
+                                else:
+                                    # 35: dbl_shf   shift.isa:51
+                                    r = uint32((((uint64(a) << uint64(32)) | uint64(b)) >> uint64(uint32(i.amount))) & uint64(0xFFFFFFFF))
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                    previous_a = a
+                        else:
+                            if op < 37:
+                                # 36: dbl_shf.>>indirect   shift.isa:51
+                                r = uint32((((uint64(a) << uint64(32)) | uint64(b)) >> uint64((previous_a & uint32(0x1f)))) & uint64(0xFFFFFFFF))
+                                c = uint32(0)
+                                v = uint32(0)
+                                previous_a = a
+                            else:
+                                if op < 38:
+                                    # 37: ld_field.keep.load_cc   shift.isa:67
+                                    x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
+                                    r = uint32(uint32(a & uint32(~uint32(i.imm))) | uint32(x & uint32(i.imm)))
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                else:
+                                    # 38: ld_field.keep.>>indirect.load_cc   shift.isa:67
+                                    x = uint32(b >> (previous_a & uint32(0x1f)))
+                                    r = uint32(uint32(a & uint32(~uint32(i.imm))) | uint32(x & uint32(i.imm)))
+                                    c = uint32(0)
+                                    v = uint32(0)
+                    else:
+                        if op < 42:
+                            if op < 40:
+                                # 39: ld_field.keep.<<indirect.load_cc   shift.isa:67
+                                x = uint32(b << (previous_a & uint32(0x1f)))
+                                r = uint32(uint32(a & uint32(~uint32(i.imm))) | uint32(x & uint32(i.imm)))
+                                c = uint32(0)
+                                v = uint32(0)
+                            else:
+                                if op < 41:
+                                    # 40: ld_field.w_clr.load_cc   shift.isa:67
+                                    x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
+                                    r = uint32(x & uint32(i.imm))
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                else:
+                                    # 41: ld_field.w_clr.>>indirect.load_cc   shift.isa:67
+                                    x = uint32(b >> (previous_a & uint32(0x1f)))
+                                    r = uint32(x & uint32(i.imm))
+                                    c = uint32(0)
+                                    v = uint32(0)
+                        else:
+                            if op < 43:
+                                # 42: ld_field.w_clr.<<indirect.load_cc   shift.isa:67
+                                x = uint32(b << (previous_a & uint32(0x1f)))
+                                r = uint32(x & uint32(i.imm))
+                                c = uint32(0)
+                                v = uint32(0)
+                            else:
+                                if op < 44:
+                                    # 43: byte_align.be   shift.isa:95
+                                    r = uint32((((uint64(engine.align_b) << uint64(32)) | uint64(b)) >> uint64(uint32(uint32(0x20) - uint32(engine.byte_index * uint32(8))))) & uint64(0xFFFFFFFF))
+                                    engine.align_b = b
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                    previous_a = a
+                                else:
+                                    # 44: byte_align.le   shift.isa:95
+                                    r = uint32((((uint64(a) << uint64(32)) | uint64(engine.align_a)) >> uint64(uint32(engine.byte_index * uint32(8)))) & uint64(0xFFFFFFFF))
+                                    engine.align_a = a
+                                    c = uint32(0)
+                                    v = uint32(0)
+                                    previous_a = a
+            n = uint32(r >> uint32(31))
+            z = uint32(r == uint32(0))
+            cc_time = clock
+            file[d] = r
+            previous_alu = r
+        elif op < 58:
+            if op < 51:
+                if op < 48:
+                    if op < 46:
+                        # 45: immed   immed.isa:15
+                        r = uint32(i.imm)
+                    else:
+                        if op < 47:
+                            # 46: immed_w.immed_w0   immed.isa:36
+                            r = uint32(uint32(a & uint32(0xffff0000)) | uint32(i.imm))
+                        else:
+                            # 47: immed_w.immed_w1   immed.isa:36
+                            r = uint32(uint32(a & uint32(0xffff)) | uint32(uint32(i.imm) << uint32(0x10)))
+                else:
+                    if op < 49:
+                        # 48: immed_b.immed_b0   immed.isa:56
+                        r = uint32(uint32(a & uint32(0xffffff00)) | uint32(i.imm))
+                    else:
+                        if op < 50:
+                            # 49: immed_b.immed_b1   immed.isa:56
+                            r = uint32(uint32(a & uint32(0xffff00ff)) | uint32(uint32(i.imm) << uint32(8)))
+                        else:
+                            # 50: immed_b.immed_b2   immed.isa:56
+                            r = uint32(uint32(a & uint32(0xff00ffff)) | uint32(uint32(i.imm) << uint32(0x10)))
+            else:
+                if op < 54:
+                    if op < 52:
+                        # 51: immed_b.immed_b3   immed.isa:56
+                        r = uint32(uint32(a & uint32(0xffffff)) | uint32(uint32(i.imm) << uint32(0x18)))
+                    else:
+                        if op < 53:
+                            # 52: ld_field.keep   shift.isa:67
+                            x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
+                            r = uint32(uint32(a & uint32(~uint32(i.imm))) | uint32(x & uint32(i.imm)))
+                        else:
+                            # 53: ld_field.keep.>>indirect   shift.isa:67
+                            x = uint32(b >> (previous_a & uint32(0x1f)))
+                            r = uint32(uint32(a & uint32(~uint32(i.imm))) | uint32(x & uint32(i.imm)))
+                else:
+                    if op < 56:
+                        if op < 55:
+                            # 54: ld_field.keep.<<indirect   shift.isa:67
+                            x = uint32(b << (previous_a & uint32(0x1f)))
+                            r = uint32(uint32(a & uint32(~uint32(i.imm))) | uint32(x & uint32(i.imm)))
+                        else:
+                            # 55: ld_field.w_clr   shift.isa:67
+                            x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
+                            r = uint32(x & uint32(i.imm))
+                    else:
+                        if op < 57:
+                            # 56: ld_field.w_clr.>>indirect   shift.isa:67
+                            x = uint32(b >> (previous_a & uint32(0x1f)))
+                            r = uint32(x & uint32(i.imm))
+                        else:
+                            # 57: ld_field.w_clr.<<indirect   shift.isa:67
+                            x = uint32(b << (previous_a & uint32(0x1f)))
+                            r = uint32(x & uint32(i.imm))
+            file[d] = r
+            previous_alu = r
+        elif op < 79:
+            target = uint32(i.target)
+            taken = False
+            if op < 68:
+                if op < 63:
+                    if op < 60:
+                        if op < 59:
+                            # 58: br   branch.isa:3
+                            taken = True
+                        else:
+                            # 59: bcc.beq   branch.isa:15
+                            taken = z != uint32(0)
+                    else:
+                        if op < 61:
+                            # 60: bcc.bne   branch.isa:15
+                            taken = z == uint32(0)
+                        else:
+                            if op < 62:
+                                # 61: bcc.bmi   branch.isa:15
+                                taken = n != uint32(0)
+                            else:
+                                # 62: bcc.bpl   branch.isa:15
+                                taken = n == uint32(0)
+                else:
+                    if op < 65:
+                        if op < 64:
+                            # 63: bcc.bhs   branch.isa:15
+                            taken = c != uint32(0)
+                        else:
+                            # 64: bcc.blo   branch.isa:15
+                            taken = c == uint32(0)
+                    else:
+                        if op < 66:
+                            # 65: bcc.bvs   branch.isa:15
+                            taken = v != uint32(0)
+                        else:
+                            if op < 67:
+                                # 66: bcc.bvc   branch.isa:15
+                                taken = v == uint32(0)
+                            else:
+                                # 67: bcc.bge   branch.isa:15
+                                taken = n == v
+            else:
+                if op < 73:
+                    if op < 70:
+                        if op < 69:
+                            # 68: bcc.blt   branch.isa:15
+                            taken = n != v
+                        else:
+                            # 69: bcc.ble   branch.isa:15
+                            taken = uint32(z | uint32(n != v)) != uint32(0)
+                    else:
+                        if op < 71:
+                            # 70: bcc.bgt   branch.isa:15
+                            taken = uint32(z | uint32(n != v)) == uint32(0)
+                        else:
+                            if op < 72:
+                                # 71: br_ctx.br=ctx   branch.isa:41
+                                taken = ctx == uint32(i.imm)
+                            else:
+                                # 72: br_ctx.br!=ctx   branch.isa:41
+                                taken = ctx != uint32(i.imm)
+                else:
+                    if op < 76:
+                        if op < 74:
+                            # 73: br_bit.br_bclr   branch.isa:91
+                            taken = uint32(uint32(a >> uint32(i.amount)) & uint32(1)) == uint32(0)
+                        else:
+                            if op < 75:
+                                # 74: br_bit.br_bset   branch.isa:91
+                                taken = uint32(uint32(a >> uint32(i.amount)) & uint32(1)) != uint32(0)
+                            else:
+                                # 75: br_byte.br!=byte   branch.isa:107
+                                taken = uint32(uint32(a >> uint32(uint32(i.amount) * uint32(8))) & uint32(0xff)) != uint32(i.imm)
+                    else:
+                        if op < 77:
+                            # 76: br_byte.br=byte   branch.isa:107
+                            taken = uint32(uint32(a >> uint32(uint32(i.amount) * uint32(8))) & uint32(0xff)) == uint32(i.imm)
+                        else:
+                            if op < 78:
+                                # 77: jump   branch.isa:124
+                                taken = True
+                                target = uint32(a + uint32(i.target)) & uint32(STORE_WORDS - 1)
+                            else:
+                                # 78: rtn   branch.isa:143
+                                taken = True
+                                target = a & uint32(STORE_WORDS - 1)
+            if taken:
+                abort = uint64(i.abort)
+                if early and cc_time + uint64(1) != clock:
+                    abort = uint64(i.early)
+                if slots:
+                    report(state, RESERVED_DEFER, engine.number, ctx, pc, 0)
+                if i.defer:
+                    engine.after = uint32(AFTER_GO)
+                    engine.after_pc = target
+                    engine.after_abort = uint32(abort)
+                    slots = uint32(i.defer)
+                    continue
+                slots = uint32(0)
+                pc = target
+                clock = uint64(clock + abort)
+        else:
+            if op < 80:
+                # 79: nop   immed.isa:4
+                pass
+            else:
+                if op < 81:
+                    # 80: local_csr_rd.private   local_csr.isa:3
+                    file[CSR_VALUE] = read_private(engine, ctx, i.imm, retired)
+                else:
+                    # 81: local_csr_wr.private   local_csr.isa:15
+                    write_private(state, engine, ctx, i.imm, a, retired)
+        if slots:
+            slots = uint32(slots - uint32(1))
+            if slots == uint32(0):
+                if engine.after != uint32(AFTER_GO):
+                    break
+                engine.after = uint32(AFTER_NOTHING)
+                pc = engine.after_pc
+                clock = uint64(clock + uint64(engine.after_abort))
+    engine.pc[ctx] = pc
+    engine.cc_n = n
+    engine.cc_z = z
+    engine.cc_v = v
+    engine.cc_c = c
+    engine.cc_time = cc_time
+    engine.previous_a = previous_a
+    engine.previous_alu = previous_alu
+    engine.slots = slots
+    engine.clock = clock
+    engine.retired = retired
+    issued = uint32(retired - before)
+    aborted = uint64((clock - start) - uint64(issued))
+    engine.aborted = uint64(engine.aborted + aborted)
+    engine.instructions[ctx] = uint32(engine.instructions[ctx] + issued)
+    engine.aborts[ctx] = uint32(engine.aborts[ctx] + uint32(aborted))
