@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ixpemu.isa.blocks import BranchFacts, OperandSpec, Role, TokenSpec
 from ixpemu.isa.codec import Codec, FactsBuilder, Given, Reading, Refused, number_of
-from ixpemu.isa.model import Constant, Operand, Target, Token, Word
+from ixpemu.isa.model import Constant, Operand, Register, Target, Token, Word
 from ixpemu.isa.physical import format_operand
 
 MASK32 = 0xFFFFFFFF
@@ -136,6 +136,11 @@ class Twice(Codec):
             return False
         reading.operands[self.name] = reading.semantic[self.name] = Constant(value)
         return True
+
+    def note(self, given: Given, facts: FactsBuilder) -> None:
+        # Facts are asked of the first layout of a syntax, whichever of them the operand will need.
+        if isinstance(given.operands.get(self.name), Register):
+            facts.add("reads", self.name)
 
 
 class Mask(Codec):
