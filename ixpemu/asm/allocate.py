@@ -137,7 +137,10 @@ class _Filler:
 
     def _operand(self, operand: Operand, index: int, number: int, token: int | None, instruction: Instruction) -> Operand:
         if isinstance(operand, Target):
-            return Target(self.program.labels.get(operand.name or "", operand.address), operand.name)
+            name = operand.name
+            if name is None or name not in self.program.labels:
+                return operand
+            return Target(self.program.labels[name], name.removesuffix("#"))
         if isinstance(operand, Deferred):
             try:
                 return operand.resolve(self._address)
