@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
+from ixpemu import codes
+from ixpemu.diagnostics import user_error
+
 
 @dataclass(frozen=True, slots=True)
 class CapturedFrame:
@@ -51,8 +54,22 @@ class FrameList:
 
     @classmethod
     def of(cls, frames: Iterable[bytes | tuple[int, bytes]]) -> FrameList:
-        """A list of plain frames (all due at once: they follow one another at line rate) or of (time, frame) pairs."""
-        return cls(tuple(row if isinstance(row, tuple) else (0, bytes(row)) for row in frames))
+        """A list of plain frames (all due at once: they follow one another at line rate) or of (time, frame) pairs.
+
+        A time before that of the frame in front is moved up to it. UserError for what is no frame.
+        """
+        rows: list[tuple[int, bytes]] = []
+        latest = 0
+        for number, row in enumerate(frames):
+            time_ns, frame = row if isinstance(row, tuple) else (0, row)
+            if not isinstance(frame, bytes | bytearray | memoryview) or not isinstance(time_ns, int) or time_ns < 0:
+                raise user_error(
+                    codes.FRAME_REFUSED, f"item {number} is no frame: {row!r:.60}",
+                    help="give bytes, or pairs of a time in nanoseconds and bytes",
+                )
+            latest = max(latest, time_ns)
+            rows.append((latest, bytes(frame)))
+        return cls(tuple(rows))
 
     def frames(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
         return iter(self.rows[start:])

@@ -96,6 +96,15 @@ class LineClock:
             )
         return cls(line, offered, origin)
 
+    def behind(self, other: LineClock) -> LineClock:
+        """This clock, its line busy until `other`'s is free: the start of a source that follows another one."""
+        there = other.origin * NANOSECONDS * other.line.speed * other.offered + other.free * other.line.clock
+        # `there` is in cycles times other's unit; in this clock's own unit, rounded up.
+        unit = other.line.speed * other.offered * NANOSECONDS
+        here = self.line.speed * self.offered * NANOSECONDS
+        free = -(-(there - self.origin * unit) * here // (unit * self.line.clock))
+        return replace(self, free=max(self.free, free))
+
     def next(self, length: int, not_before_ns: int = 0) -> tuple[int, LineClock]:
         """The arrival cycle (last bit in) of a frame of `length` bytes, and the clock after it.
 

@@ -40,7 +40,8 @@ def interface(link=1, options=b"", order="<", snapshot=0):
 
 
 def enhanced(number, ticks, data, order="<", length=None):
-    head = struct.pack(order + "IIIII", number, ticks >> 32, ticks & 0xFFFFFFFF, len(data), len(data) if length is None else length)
+    original = len(data) if length is None else length
+    head = struct.pack(order + "IIIII", number, ticks >> 32, ticks & 0xFFFFFFFF, len(data), original)
     return block(6, head + data, order)
 
 
