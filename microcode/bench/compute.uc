@@ -22,10 +22,10 @@ round#:
     alu[sum, sum, +, part]
     alu[sum, sum, +carry, 0]
     alu_shf[part, word, AND, sum, <<8]
-    ld_field[part, 0011, word]
+    ld_field[part, 0011, sum]
     alu[sum, sum, XOR, part]
     alu_shf[word, word, OR, sum, <<rot5]
-    alu[part, sum, -, word]
+    alu[--, sum, -, word]
     bmi[negative#]
     alu[sum, sum, +, 1]
 negative#:

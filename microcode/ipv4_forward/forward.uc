@@ -1,7 +1,7 @@
-; forward.uc: what a router does to a datagram. One microengine per input port (-D PORT=0..2), 8 threads.
+; forward.uc: what a router does to a datagram. One microengine per input port (-D INPUT_PORT=0..2), 8 threads.
 ;
 ; Specification
-;   In    descriptors (router.h) from ring RECEIVE_RING + PORT.
+;   In    descriptors (router.h) from ring RECEIVE_RING + INPUT_PORT.
 ;   Out   for each, in the same order, one of
 ;           a descriptor on ring TRANSMIT_RING + the port of its next hop; the frame in DRAM has the next hop's MAC and the
 ;           port's, one less time to live and the checksum that goes with it, and ends where the datagram ends;
@@ -24,8 +24,8 @@
 
 .num_contexts 8
 
-#ifndef PORT
-#define PORT 0
+#ifndef INPUT_PORT
+#define INPUT_PORT 0
 #endif
 
 .sig volatile turn_in turn_out
@@ -41,21 +41,21 @@
 .xfer_order $mac0 $mac1
 
 .reg descriptor number buffer length total sum check offset fold port ring reason
-.reg zero receive_ring mac_high mac_low plain_ipv4 number_mask length_mask root_mask node_mask one_hop complement
+.reg zero source_ring mac_high mac_low plain_ipv4 keep_number keep_length root_mask node_mask one_hop complement
 
 ; ---- once
 
     immed[zero, 0]
-    immed[receive_ring, ((RECEIVE_RING + PORT) << 2)]
+    immed[source_ring, ((RECEIVE_RING + INPUT_PORT) << 2)]
     load32(plain_ipv4, 0x00080045)              ; Ethernet type 0x0800, version 4, 5 words of header
-    immed[number_mask, NUMBER_MASK]
-    immed[length_mask, LENGTH_MASK]
+    immed[keep_number, NUMBER_MASK]
+    immed[keep_length, LENGTH_MASK]
     load32(root_mask, 0x0003fffc)
     immed[node_mask, 0x3fc]
     immed[one_hop, 0x100]                       ; one time to live, in word 5
     immed[complement, 0xfeff]
     load32(offset, PORT_TABLE)
-    sram[read, $mac0, offset, (PORT << 4), 2], ctx_swap[got]
+    sram[read, $mac0, offset, (INPUT_PORT << 4), 2], ctx_swap[got]
     alu[mac_high, --, b, $mac0]
     alu[mac_low, --, b, $mac1]
     br!=ctx[0, next_packet#]
@@ -68,15 +68,15 @@ next_packet#:
     .set_sig turn_in
     ctx_arb[turn_in]
 poll#:
-    scratch[get, $descriptor, receive_ring, 0, 1], ctx_swap[got]
+    scratch[get, $descriptor, source_ring, 0, 1], ctx_swap[got]
     alu[descriptor, --, b, $descriptor]
     beq[poll#]
     pass_turn(turn_in)
-    alu[number, number_mask, and, descriptor]
+    alu[number, keep_number, and, descriptor]
     .probe forward, number
     alu_shf[buffer, --, b, number, <<BUFFER_SHIFT]
     dram[read, $$old[0], buffer, 0, 5], ctx_swap[header_read], defer[1]
-    alu_shf[length, length_mask, and, descriptor, >>LENGTH_SHIFT]
+    alu_shf[length, keep_length, and, descriptor, >>LENGTH_SHIFT]
 
     ; The first step of the walk runs beside the tests.
     alu_shf[offset, root_mask, and, $$old[7], <<2]

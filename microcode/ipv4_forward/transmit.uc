@@ -33,17 +33,17 @@
 
 .reg @next @sent @port
 .reg descriptor number address left bytes port ring element elements next used units place control where
-.reg zero number_mask length_mask units_mask place_mask copy_flags tbuf_control sequence_at first_flag
+.reg zero keep_number keep_length units_mask place_mask copy_flags control_base sequence_at first_flag
 
 ; ---- once
 
     immed[zero, 0]
-    immed[number_mask, NUMBER_MASK]
-    immed[length_mask, LENGTH_MASK]
+    immed[keep_number, NUMBER_MASK]
+    immed[keep_length, LENGTH_MASK]
     load32(units_mask, 0x01e00000)
     load32(place_mask, 0x0003f000)
     load32(copy_flags, ((1 << 25) | (1 << 18) | (1 << 4)))
-    immed[tbuf_control, TBUF_CONTROL]
+    immed[control_base, TBUF_CONTROL]
     immed[sequence_at, TX_SEQUENCE_0]
     immed[first_flag, (1 << TCW_SOP)]
     alu[$control1, --, b, 0]
@@ -71,14 +71,14 @@ look#:
     alu[descriptor, --, b, $descriptor]
     beq[poll#]
 
-    alu[number, number_mask, and, descriptor]
+    alu[number, keep_number, and, descriptor]
     .probe transmit, number
-    alu_shf[left, length_mask, and, descriptor, >>LENGTH_SHIFT]
+    alu_shf[left, keep_length, and, descriptor, >>LENGTH_SHIFT]
     alu[elements, left, +, 127]
     alu_shf[elements, --, b, elements, >>ELEMENT_SHIFT]
     alu[element, --, b, @next]
     alu[next, element, +, elements]
-window#:
+measure#:
     alu[used, next, -, @sent]
     alu[used, used, and, 0xff]
     alu[--, WINDOW, -, used]
@@ -108,7 +108,7 @@ copy#:
     alu_shf[$control0, control, or, bytes, <<24]
     ctx_arb[copied]
     br_bset[control, TCW_EOP, last_part#]
-    msf[write, $control0, where, tbuf_control, 2], ctx_swap[control_written]
+    msf[write, $control0, where, control_base, 2], ctx_swap[control_written]
     alu[control, port, or, 0]
     alu[element, element, +, 1]
     br[next_part#], defer[1]
@@ -117,12 +117,12 @@ copy#:
 last_part#:
     alu[$buffer, --, b, number]
     .probe transmitted, number
-    msf[write, $control0, where, tbuf_control, 2], sig_done[control_written]
+    msf[write, $control0, where, control_base, 2], sig_done[control_written]
     scratch[put, $buffer, zero, (FREE_RING << 2), 1], sig_done[freed]
     .set_sig turn
     ctx_arb[turn, control_written, freed], br[poll#]
 
 wait_for_room#:
     msf[read, $sequence, sequence_at, 0, 1], ctx_swap[sequence_read]
-    br[window#], defer[1]
+    br[measure#], defer[1]
     alu[@sent, 0xff, and, $sequence]

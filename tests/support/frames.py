@@ -78,7 +78,8 @@ class FrameMaker:
         return IP(**(usual | fields))
 
     def good(self, port: int, **fields: object) -> bytes:
-        payload = self._random.randbytes(self._random.choice([0, 1, 6, 18, 64, 100, 101, 102, 470, 1458, self._random.randrange(1459)]))
+        sizes = [0, 1, 6, 18, 64, 86, 87, 100, 101, 102, 470, 1458, self._random.randrange(1459)]
+        payload = self._random.randbytes(self._random.choice(sizes))
         transport = self._random.choice([UDP(sport=1024, dport=53), TCP(sport=80, dport=1234, flags="A"), ICMP(type=8)])
         return self._framed(port, self.datagram(port, **fields) / transport / Raw(payload), 1514)
 
@@ -104,9 +105,11 @@ class FrameMaker:
     def options(self, port: int) -> bytes:
         routes = [f"10.9.9.{k}" for k in range(3)]
         options = self._random.choice([
-            [IPOption_NOP()], [IPOption_RR(length=15, pointer=8, routers=routes)], [IPOption_RR(length=11, pointer=12, routers=routes[:2])],
-            [IPOption_NOP(), IPOption_RR(length=7, pointer=4, routers=routes[:1])], [IPOption_Timestamp()], b"\x94\x04\x00\x00",
-            b"\x83\x07\x04\x0a\x00\x01\x02\x00", b"\x07\x02\x00\x00", b"\x07\x07\x03\x00\x00\x00\x00\x00", b"\x94\x09\x00\x00", b"\x01\x01\x01\x94",
+            [IPOption_NOP()], [IPOption_Timestamp()], [IPOption_RR(length=15, pointer=8, routers=routes)],
+            [IPOption_RR(length=11, pointer=12, routers=routes[:2])],
+            [IPOption_NOP(), IPOption_RR(length=7, pointer=4, routers=routes[:1])],
+            b"\x94\x04\x00\x00", b"\x83\x07\x04\x0a\x00\x01\x02\x00", b"\x07\x02\x00\x00", b"\x94\x09\x00\x00",
+            b"\x07\x07\x03\x00\x00\x00\x00\x00", b"\x01\x01\x01\x94",
         ])
         packet = self.datagram(port, options=b"", ttl=self._random.choice([1, 2, 64]))
         payload = self._random.randbytes(self._random.randrange(600))
@@ -144,8 +147,8 @@ class FrameMaker:
     def not_ipv4(self, port: int) -> bytes:
         ether = Ether(dst=PORT_MACS[port], src=HOST_MACS[port])
         return bytes(self._random.choice([
-            ether / IPv6(dst="2001:db8::1") / UDP(), ether / Dot1Q(vlan=5) / self.datagram(port) / UDP(), Ether(dst="ff:ff:ff:ff:ff:ff",
-            src=HOST_MACS[port], type=0x88CC) / Raw(b"x" * 50),
+            ether / IPv6(dst="2001:db8::1") / UDP(), ether / Dot1Q(vlan=5) / self.datagram(port) / UDP(),
+            Ether(dst="ff:ff:ff:ff:ff:ff", src=HOST_MACS[port], type=0x88CC) / Raw(b"x" * 50),
         ]))
 
     def arp(self, port: int) -> bytes:
@@ -159,8 +162,8 @@ class FrameMaker:
         pick = self._random
         destination = pick.choice(["10.0.0.1", "10.0.1.1", "10.0.2.1", f"10.0.{port}.255", "255.255.255.255"])
         body = pick.choice([
-            ICMP(type=8, id=pick.randrange(65536), seq=7) / Raw(pick.randbytes(pick.randrange(100))), ICMP(type=0), UDP(dport=9) / Raw(b"hello"),
-            TCP(dport=22), Raw(b"who knows"),
+            ICMP(type=8, id=pick.randrange(65536), seq=7) / Raw(pick.randbytes(pick.randrange(100))), ICMP(type=0),
+            UDP(dport=9) / Raw(b"hello"), TCP(dport=22), Raw(b"who knows"),
         ])
         fields = {"proto": 99} if isinstance(body, Raw) else {}
         return self._framed(port, self.datagram(port, destination, ttl=pick.choice([1, 64]), **fields) / body)

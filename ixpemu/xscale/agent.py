@@ -1,0 +1,295 @@
+"""The XScale as an agent: what an application's control module holds, with a clock that its accesses and interrupts cost.
+
+How time passes. Before the chip runs, everything is done at once and costs nothing. Afterwards a handler is entered
+`xscale.entry_cycles` after its interrupt, or when the one before it is done. It reads the chip as it is in that cycle; its
+writes are queued and commit one by one, each at its own cycle, in the order in which it made them, so that microengines run
+between them. So no Python is ever halfway when a run ends: what is left is a queue. A read sees what is still in the queue, as
+on a processor with a write buffer. A handler takes as long as its accesses and `spend` say, and the next interrupt waits for it;
+interrupts that come meanwhile are one. The same holds for code that uses this object between two runs: it starts at the chip's
+cycle.
+
+Costs are parameters of the chip file, [xscale], all of them guesses. Microengine addresses are used throughout: SRAM channel in
+bits [31:30].
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ixpemu.image import Image
+
+if TYPE_CHECKING:
+    from ixpemu.chip import Chip
+
+NEVER = (1 << 59) - 1
+CACHE_LINE = 32             # bytes of DRAM that one access costs (32-byte lines: the XScale core's, H)
+RING_BASE, RING_SPAN = 0x4800, 0x10
+RING_SIZES = {128: 0, 256: 1, 512: 2, 1024: 3}
+RING_EMPTY_FLAG = 1 << 26
+RING_NEARLY_FULL = 3, 4     # this side's own idea of it: three quarters
+
+Handler = Callable[["XScale"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One queued access: commits at `cycle`. `place` names what `address` counts in; `words` are 32-bit words, bytes for DRAM."""
+
+    cycle: int
+    place: str
+    address: int
+    words: tuple[int, ...] | bytes
+
+
+class Memory:
+    """SRAM as the XScale uses it: rows of words at microengine byte addresses."""
+
+    def __init__(self, xscale: XScale) -> None:
+        self._xscale = xscale
+
+    def read(self, address: int, count: int = 1) -> list[int]:
+        """`count` words from byte `address` on."""
+        return self._xscale.read_words("sram", address, count)
+
+    def write(self, address: int, words: Sequence[int]) -> None:
+        """The words, one access each, in ascending order."""
+        for index, word in enumerate(words):
+            self._xscale.write("sram", address + 4 * index, (word,))
+
+
+class Dram:
+    """DRAM as the XScale uses it, byte by byte, a cache line an access."""
+
+    def __init__(self, xscale: XScale) -> None:
+        self._xscale = xscale
+
+    def read_bytes(self, address: int, count: int) -> bytes:
+        return self._xscale.read_dram(address, count)
+
+    def write_bytes(self, address: int, octets: bytes) -> None:
+        for start in range(0, len(octets), CACHE_LINE):
+            self._xscale.write("dram", address + start, octets[start : start + CACHE_LINE])
+
+
+class Registers:
+    """CSRs of the MSF, by byte offset."""
+
+    def __init__(self, xscale: XScale, place: str) -> None:
+        self._xscale = xscale
+        self._place = place
+
+    def read(self, address: int) -> int:
+        return self._xscale.read_words(self._place, address, 1)[0]
+
+    def write(self, address: int, value: int) -> None:
+        self._xscale.write(self._place, address, (value,))
+
+
+class XScale:
+    """The control processor of one chip.
+
+    `tables`, `ports` and `images` are what the application says; `program` is the control module's own, whatever it keeps.
+    `handlers` maps "thread_a", "thread_b" (a microengine wrote XSCALE_INT_A or _B) and "attention" (one stopped at a breakpoint)
+    to functions.
+    """
+
+    def __init__(
+        self, chip: Chip, *, tables: Mapping[str, Path] | None = None, ports: Sequence[Any] = (),
+        handlers: Mapping[str, Handler] | None = None,
+    ) -> None:
+        self.chip = chip
+        self.tables = dict(tables or {})
+        self.ports = tuple(ports)
+        self.images: dict[int, Image] = {}
+        self.handlers: dict[str, Handler] = dict(handlers or {})
+        self.program: Any = None
+        self.sram = Memory(self)
+        self.dram = Dram(self)
+        self.msf = Registers(self, "msf")
+        self.cap = Registers(self, "cap")
+        self.interrupts = 0                             # handlers entered
+        self._running = False
+        self._inside = False
+        self._time = 0                                  # up to where this side is busy
+        self._writes: deque[Write] = deque()
+        self._timers: list[tuple[int, int, Callable[[], None]]] = []
+        self._timer_count = 0
+        self._raised: dict[str, int] = {}               # sources waiting for their handler, with the cycle of the first interrupt
+        chip.attach(self)
+
+    # -- what the chip calls
+
+    def due(self) -> int:
+        """The next cycle at which this side acts by itself."""
+        first = self._writes[0].cycle if self._writes else NEVER
+        if self._timers:
+            first = min(first, self._timers[0][0])
+        for raised in self._raised.values():
+            first = min(first, self._entry(raised))
+        return first
+
+    def act(self, cycle: int) -> None:
+        """Everything that is due by `cycle`: writes, then timers, then a handler."""
+        while self._writes and self._writes[0].cycle <= cycle:
+            self._commit(self._writes.popleft())
+        while self._timers and self._timers[0][0] <= cycle:
+            _, _, function = heapq.heappop(self._timers)
+            self._call(cycle, function)
+        for source, raised in list(self._raised.items()):
+            if self._entry(raised) <= cycle:
+                del self._raised[source]
+                self.interrupts += 1
+                self._time = max(self._time, cycle) + self._cost("handler_cycles")
+                self._call(cycle, lambda handler=self.handlers[source]: handler(self))
+                self._time += self._cost("exit_cycles")
+
+    def interrupt(self, cycle: int, source: str) -> None:
+        """A microengine raised `source` at `cycle`. Without a handler it is only remembered by the chip."""
+        if source in self.handlers:
+            self._raised.setdefault(source, cycle)
+
+    def _entry(self, raised: int) -> int:
+        return max(raised + self._cost("entry_cycles"), self._time)
+
+    def _call(self, cycle: int, function: Callable[[], None]) -> None:
+        self._time = max(self._time, cycle)
+        self._inside = True
+        try:
+            function()
+        finally:
+            self._inside = False
+
+    # -- time
+
+    @property
+    def cycle(self) -> int:
+        """Where this side is in time: the cycle at which its next access would commit, less the access's cost."""
+        return self._time if self._inside else max(self._time, self.chip.cycle)
+
+    def spend(self, cycles: int) -> None:
+        """Work that is no access."""
+        if self._running:
+            self._time = self.cycle + cycles
+
+    def after(self, cycles: int, function: Callable[[], None]) -> None:
+        """Calls `function` `cycles` after now. Timers of the same cycle go off in the order in which they were set."""
+        self._timer_count += 1
+        heapq.heappush(self._timers, (self.cycle + cycles, self._timer_count, function))
+
+    # -- accesses
+
+    def read_words(self, place: str, address: int, count: int) -> list[int]:
+        """Words of "sram", "msf" or "cap" from byte `address` on."""
+        self.spend(count * self._cost("sram_cycles" if place == "sram" else "csr_cycles"))
+        words = [self._word(place, address + 4 * index) for index in range(count)]
+        for queued in self._writes:
+            if queued.place == place and isinstance(queued.words, tuple):
+                for index, word in enumerate(queued.words):
+                    at = queued.address + 4 * index - address
+                    if 0 <= at < 4 * count:
+                        words[at // 4] = word
+        return words
+
+    def read_dram(self, address: int, count: int) -> bytes:
+        """`count` bytes of DRAM from byte `address` on."""
+        lines = (address + count - 1) // CACHE_LINE - address // CACHE_LINE + 1 if count else 0
+        self.spend(lines * self._cost("dram_cycles"))
+        octets = bytearray(self.chip.dram.read_bytes(address, count))
+        for queued in self._writes:
+            if isinstance(queued.words, bytes):
+                start = queued.address - address
+                for index in range(max(0, -start), min(len(queued.words), count - start)):
+                    octets[start + index] = queued.words[index]
+        return bytes(octets)
+
+    def write(self, place: str, address: int, words: tuple[int, ...] | bytes) -> None:
+        """One write, to "sram", "dram", "msf", "cap", "ring" (the address is its number) or the local CSRs "csr 0" .. "csr 7"."""
+        costs = {"sram": "sram_cycles", "dram": "dram_cycles", "ring": "scratch_cycles"}
+        self.spend(self._cost(costs.get(place, "csr_cycles")))
+        write = Write(self.cycle, place, address, words)
+        if self._running:
+            self._writes.append(write)
+        else:
+            self._commit(write)
+
+    def _word(self, place: str, address: int) -> int:
+        if place == "sram":
+            return int(self.chip.sram[address >> 30].read(address & 0x3FFF_FFFF, 1)[0])
+        if place == "msf":
+            return int(self.chip.msf.csr[address])
+        return int(self.chip.cap.read(address))
+
+    def _commit(self, write: Write) -> None:
+        chip, address, words = self.chip, write.address, write.words
+        if isinstance(words, bytes):
+            chip.dram.write_bytes(address, words)
+        elif write.place == "sram":
+            chip.sram[address >> 30].write(address & 0x3FFF_FFFF, list(words))
+        elif write.place == "msf":
+            chip.msf.csr[address] = words[0]
+        elif write.place == "ring":
+            chip.scratch.ring(address).put(words[0])
+        elif write.place == "cap":
+            chip.cap.write(address, words[0])
+        else:
+            chip.me[int(write.place.removeprefix("csr "))].csr[address] = words[0]
+
+    def _cost(self, name: str) -> int:
+        return self.chip.parameters[f"xscale.{name}"] if self._running else 0
+
+    # -- scratch rings
+
+    def ring_setup(self, ring: int, address: int, words: int, *, empty_flag: bool) -> None:
+        """Places an empty ring of 128, 256, 512 or 1,024 words at scratch byte `address`, a multiple of its length and of 512.
+
+        `empty_flag`: its status says "empty" to microengines, else "nearly full".
+        """
+        if words not in RING_SIZES or address % (4 * words) or address % 512:
+            raise ValueError(f"no scratch ring can have {words} words at {address:#x}")
+        base = RING_SIZES[words] << 30 | (RING_EMPTY_FLAG if empty_flag else 0) | address // 512 << 9
+        self.cap.write(RING_BASE + RING_SPAN * ring, base)
+        self.cap.write(RING_BASE + RING_SPAN * ring + 4, 0)
+        self.cap.write(RING_BASE + RING_SPAN * ring + 8, 0)
+
+    def ring_put(self, ring: int, word: int) -> None:
+        """Puts a word on a ring."""
+        self.write("ring", ring, (word,))
+
+    def ring_get(self, ring: int) -> int:
+        """Takes the oldest word off a ring, 0 where there is none. Words of this side that are still queued do not count."""
+        self.spend(self._cost("scratch_cycles"))
+        return int(self.chip.scratch.ring(ring).get())
+
+    def ring_nearly_full(self, ring: int) -> bool:
+        """Whether three quarters of a ring are in use, this side's queued words counted."""
+        self.spend(2 * self._cost("csr_cycles"))
+        queued = sum(1 for write in self._writes if write.place == "ring" and write.address == ring)
+        view = self.chip.scratch.ring(ring)
+        used, of = RING_NEARLY_FULL
+        return of * (int(view.used) + queued) >= used * int(view.words)
+
+    # -- microengines
+
+    def load(self, me: int, image: Image) -> None:
+        """Puts an image into a microengine at once, without starting it (the fast path)."""
+        self.chip.load(me, image, start=False)
+        self.images[me] = image
+
+    def load_through_store(self, me: int, image: Image) -> None:
+        """The same through the microengine's CSRs, as a loader on silicon does; see `ixpemu.xscale.loader`."""
+        from ixpemu.xscale.loader import load_through_store
+
+        load_through_store(self, me, image)
+        self.images[me] = image
+
+    def start(self) -> None:
+        """Starts the loaded microengines. From here on this side's work takes time."""
+        for me in sorted(self.images):
+            self.chip.start(me)
+        self._running = True
+        self._time = self.chip.cycle
