@@ -145,7 +145,9 @@ class BlockBuilder:
         for syntax in syntaxes:
             codecs = self._codecs(syntax, common.bindings, own.bindings, around, timing)
             self._all_fields_owned(words[0], columns, codecs)
-            axes, variants = self._variants(node, name if own.actions else "", common, own, codecs, timing)
+            mnemonic = syntax.texts()[0]
+            choice = mnemonic.strip("<>") if mnemonic.startswith("<") else None
+            axes, variants = self._variants(node, name if own.actions else "", common, own, codecs, timing, choice)
             self._tell_unary(codecs, axes, variants)
             forms.append(self._form(name, syntax, columns, codecs, axes, variants, timing, own.flow or common.flow,
                                     primary=syntax is syntaxes[0]))
@@ -204,7 +206,8 @@ class BlockBuilder:
             raise BlockError(node, "the columns leave bits unaccounted for", codes.ISA_COLUMNS)
 
     def _variants(
-        self, node: Node, name: str, common: Parts, own: Parts, codecs: Sequence[Codec], timing: Timing
+        self, node: Node, name: str, common: Parts, own: Parts, codecs: Sequence[Codec], timing: Timing,
+        mnemonic_choice: str | None,
     ) -> tuple[tuple[str, ...], dict[tuple[str, ...], Variant]]:
         actions = (*common.actions, *own.actions)
         if not actions:
@@ -225,8 +228,10 @@ class BlockBuilder:
         variants: dict[tuple[str, ...], Variant] = {}
         for key in product(*(known[axis] for axis in axes)):
             chosen = dict(zip(axes, key, strict=True))
-            suffixes = [known[axis][case] for axis, case in sorted(chosen.items(), key=lambda item: _axis_rank(codecs, item[0]))]
-            full = ".".join([self.name, *([name] if name else []), *(suffix for suffix in suffixes if suffix)])
+            # A choice that is the mnemonic names the variant by itself: "beq", not "bcc.beq".
+            parts = [self.name, name] if mnemonic_choice is None else [chosen.get(mnemonic_choice, self.name), name]
+            ranked = sorted((axis for axis in axes if axis != mnemonic_choice), key=lambda axis: _axis_rank(codecs, axis))
+            full = ".".join(part for part in (*parts, *(known[axis][chosen[axis]] for axis in ranked)) if part)
             lines = [a for a in actions if a.rule == "do_each" or chosen[a.texts()[0]] == a.texts()[1]]
             variants[key] = self._variant(full, lines, chosen, codecs, timing)
         return axes, variants

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ixpemu import codes
@@ -84,7 +84,15 @@ def _table(node: Node) -> OperandTable:
 def _csrs(node: Node) -> list[Csr]:
     space = node.texts()[0]
     source, confidence = _provenance(node)
-    return [_csr(register, space, source, confidence) for register in node.nodes("register")]
+    return [csr for register in node.nodes("register") for csr in _family(register, _csr(register, space, source, confidence))]
+
+
+def _family(node: Node, first: Csr) -> list[Csr]:
+    """The registers of a `times` line: NAME_0, NAME_1, ... at equal distances; without one, the register itself."""
+    for times in node.nodes("times"):
+        count, step = int(times.texts()[0]), int(times.texts()[1], 16)
+        return [replace(first, name=f"{first.name}_{i}", address=first.address + i * step) for i in range(count)]
+    return [first]
 
 
 def _csr(node: Node, space: str, source: str, confidence: str) -> Csr:
