@@ -123,7 +123,7 @@ class Port:
         found: FrameSource
         if isinstance(source, str | Path):
             found = read_capture(source)
-        elif hasattr(source, "frames"):
+        elif isinstance(source, FrameSource):
             found = source
         else:
             found = FrameList.of(source)

@@ -82,7 +82,7 @@ PARAMETER_SLOTS = 96
 """Room in `state.parameter`; those from 64 on belong to the MSF (`P_MSF_OWN`)."""
 P_MSF_OWN = 64
 MSF_PARAMETERS: tuple[str, ...] = (
-    "msf.core_megahertz",               # the clock that everything else counts cycles of
+    "chip.megahertz",                   # the clock that everything else counts cycles of
     "msf.bus_megahertz",
     "msf.bus_overhead_words",
     "msf.status_cycles",

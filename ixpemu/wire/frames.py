@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ixpemu import codes
 from ixpemu.diagnostics import user_error
@@ -38,6 +38,7 @@ class CapturedFrame:
         return self.frame.ljust(self.original_length, b"\0")
 
 
+@runtime_checkable
 class FrameSource(Protocol):
     """Anything a port can be fed from: frames with their own times, readable again from any position."""
 

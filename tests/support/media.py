@@ -20,7 +20,7 @@ from ixpemu.engine.parameters import MSF_PARAMETERS, P_MSF_OWN, P_PUSH_S, P_PUSH
 from ixpemu.engine.state import new_state
 
 BOARD = {
-    "msf.core_megahertz": 600, "msf.bus_megahertz": 104, "msf.bus_overhead_words": 2, "msf.status_cycles": 10,
+    "chip.megahertz": 600, "msf.bus_megahertz": 104, "msf.bus_overhead_words": 2, "msf.status_cycles": 10,
     "msf.timeout_unit_cycles": 1, "port.count": 3, "port.megabits": 1000, "port.receive_fifo_bytes": 16_384,
     "port.transmit_fifo_bytes": 16_384, "port.longest_frame": 1_518,
 }
