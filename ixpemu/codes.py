@@ -33,6 +33,7 @@ USER_WARNING = _code(1013, "#warning or #info in the source")
 CONDITION_UNDEFINED = _code(1014, "a name in an #if is not defined and counts as 0")
 CONDITION_VALUE = _code(1015, "the expression of a # directive has no value")
 HASH_UNSUPPORTED = _code(1016, "a # directive that is not supported yet")
+MACRO_UNKNOWN = _code(1017, "a macro is called that is not defined")
 
 # 2xxx syntax
 SYNTAX = _code(2001, "a line that is no statement")
@@ -111,6 +112,7 @@ LINE_RATE = _code(6045, "a line rate that the port cannot have")
 FRAME_REFUSED = _code(6046, "a frame that cannot be put on a line")
 TRAFFIC_UNKNOWN = _code(6047, "an unknown traffic stream")
 PORT_UNKNOWN = _code(6048, "a port that the board does not have")
+PORT_PARAMETER = _code(6049, "a parameter of the ports is out of range")
 ROUTE_FILE = _code(6050, "a line of a route file is wrong")
 TABLE_FULL = _code(6051, "a table of the chip's memory is full")
 

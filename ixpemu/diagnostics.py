@@ -108,6 +108,9 @@ class Sources:
         return known[span.line - 1]
 
 
+_MOST_CALLS = 8     # of a macro call chain that are shown
+
+
 def _place(origin: Origin, sources: Sources | None, indent: str) -> list[str]:
     out = [f"{indent}--> {origin.span}"]
     text = sources.line(origin.span) if sources is not None else None
@@ -117,8 +120,10 @@ def _place(origin: Origin, sources: Sources | None, indent: str) -> list[str]:
         # A tab in the source stays a tab under it, so that the caret lines up whatever the tab width.
         lead = "".join("\t" if ch == "\t" else " " for ch in text[:start])
         out += [f"{indent}    | {text}", f"{indent}    | {lead}{'^' * length}"]
-    for frame in origin.expansions:
-        out.append(f"{indent}    in macro {frame.macro}, called at {frame.call}")
+    calls = [f"{indent}    in macro {frame.macro}, called at {frame.call}" for frame in origin.expansions]
+    if len(calls) > _MOST_CALLS:
+        calls[_MOST_CALLS - 1:-1] = [f"{indent}    ... and {len(calls) - _MOST_CALLS} more calls"]
+    out += calls
     return out
 
 

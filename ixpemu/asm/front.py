@@ -5,8 +5,10 @@ It strings the stages together, finds the labels, and owns nothing else of what 
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ixpemu.asm.directives import UNSUPPORTED, Directives
@@ -15,6 +17,7 @@ from ixpemu.asm.lower import Lowering
 from ixpemu.asm.operands import OperandReader
 from ixpemu.asm.parser import parse_line
 from ixpemu.asm.preprocess import Preprocessed, decode, preprocess
+from ixpemu.asm.preprocess_text import WORDS
 from ixpemu.asm.program import Program
 from ixpemu.asm.scope import Labels, Scopes
 from ixpemu.asm.source import Line
@@ -26,11 +29,13 @@ from ixpemu.codes import (
     HASH_MALFORMED,
     INCLUDE_CYCLE,
     INCLUDE_MISSING,
+    MACRO_UNKNOWN,
 )
-from ixpemu.diagnostics import AssemblyError, Diagnostic, Origin, Span
+from ixpemu.diagnostics import AssemblyError, Diagnostic, Note, Origin, Severity, Sources, Span
 from ixpemu.isa import InstructionSet, instruction_set
 
 _DIRECTIVE = re.compile(r"\s*(\.[A-Za-z_]\w*)")
+_UNKNOWN_MACRO = re.compile(r"\s*(?:[A-Za-z_]\w*#\s*:\s*)*([A-Za-z_]\w*)\s*\(")
 _LABEL = re.compile(r"\s*([A-Za-z_]\w*#)\s*:")
 # After one of these, macros and names are missing that the rest of the text relies on: only its syntax is still worth checking.
 _INCOMPLETE = frozenset((INCLUDE_MISSING, INCLUDE_CYCLE, HASH_BLOCK_OPEN, HASH_MALFORMED, FILE_UNREADABLE))
@@ -55,15 +60,35 @@ def read_program(
     if text is None:
         text = read_source(file)
     program = Program()
+    preprocessed = Preprocessed(sources=program.sources)
     try:
-        preprocessed = preprocess(file, text, findings, include, define, program.sources)
-        statements = parse(preprocessed, findings)
-        if not any(diagnostic.code in _INCOMPLETE for diagnostic in findings.diagnostics):
+        preprocess(file, text, findings, include, define, preprocessed)
+        complete = not any(diagnostic.code in _INCOMPLETE for diagnostic in findings.diagnostics)
+        statements = parse(preprocessed, findings, complete)
+        if complete:
             lower(statements, preprocessed, instruction_set(), findings, program)
     except Stopped:
         pass
+    _explain_case(findings, preprocessed, program.sources)
     findings.raise_if_errors()
     return program
+
+
+def _explain_case(findings: Findings, preprocessed: Preprocessed, sources: Sources) -> None:
+    """Adds a note to errors in lines where a #define was taken for a name that only differs in case: seldom what was meant."""
+    for position, diagnostic in enumerate(findings.diagnostics):
+        if diagnostic.severity is not Severity.ERROR or diagnostic.origin is None:
+            continue
+        span = diagnostic.origin.span
+        for word in WORDS.finditer(sources.line(span) or ""):
+            define = preprocessed.defines.get(word.group().lower())
+            if define is None or define.name == word.group():
+                continue
+            place = Origin(Span(span.file, span.line, word.start() + 1, len(word.group())))
+            message = f"case does not count: `{word.group()}` is the #define name `{define.name}`, that is `{define.body}`"
+            note = Note(message, place)
+            findings.diagnostics[position] = replace(diagnostic, notes=(*diagnostic.notes, note))
+            break
 
 
 def read_source(file: str) -> str:
@@ -76,8 +101,11 @@ def read_source(file: str) -> str:
         raise AssemblyError(Diagnostic(FILE_UNREADABLE, message, origin=Origin(Span(file, 1)))) from error
 
 
-def parse(preprocessed: Preprocessed, findings: Findings) -> list[Statement]:
-    """The statements of all lines. A line that is none keeps at least its labels, so that nobody misses them."""
+def parse(preprocessed: Preprocessed, findings: Findings, complete: bool = True) -> list[Statement]:
+    """The statements of all lines. A line that is none keeps at least its labels, so that nobody misses them.
+
+    `complete`: no macro is missing for reasons that have been reported already.
+    """
     statements: list[Statement] = []
     for line in preprocessed.lines:
         directive = _DIRECTIVE.match(line.text)
@@ -87,9 +115,25 @@ def parse(preprocessed: Preprocessed, findings: Findings) -> list[Statement]:
                 line.origin(directive.start(1), directive.end(1)),
             )
             continue
+        macro = _UNKNOWN_MACRO.match(line.text)
+        if macro is not None:
+            if complete:
+                _report_macro(line, macro, preprocessed, findings)
+            statements.append(_remains(line))
+            continue
         statement = parse_line(line, findings)
         statements.append(statement if statement is not None else _remains(line))
     return statements
+
+
+def _report_macro(line: Line, call: re.Match[str], preprocessed: Preprocessed, findings: Findings) -> None:
+    """Only macros are called with parentheses, and this one was not found."""
+    name = call.group(1)
+    close = difflib.get_close_matches(name.lower(), preprocessed.macros, 1)
+    help_text = "include the file that defines it before this line; instructions take square brackets"
+    if close:
+        help_text = f"did you mean `{next(iter(preprocessed.macros[close[0]].values())).name}`?"
+    findings.error(MACRO_UNKNOWN, f"there is no macro `{name}`", line.origin(call.start(1), call.end(1)), help=help_text)
 
 
 def _remains(line: Line) -> Statement:

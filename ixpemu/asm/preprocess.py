@@ -35,7 +35,7 @@ from ixpemu.codes import (
 )
 from ixpemu.diagnostics import Diagnostic, MacroFrame, Note, Origin, Severity, Sources
 
-MOST_LINES = 200_000        # lines looked at, loops and macros unrolled; the control store holds 4,096 words
+MOST_LINES = 60_000        # lines looked at, loops and macros unrolled; the control store holds 4,096 words
 DEEPEST = 50                # macros within macros, files within files
 
 # What every program can test. `__PREPROC32` says that arithmetic is 32 bits wide.
@@ -49,11 +49,17 @@ _CONDITIONALS = ("if", "ifdef", "ifndef")
 
 @dataclass(slots=True)
 class Preprocessed:
-    """The statements in order. `parents[n]` is the expansion that called expansion n; 0 is no expansion, its own parent."""
+    """The statements in order.
+
+    `parents[n]` is the expansion that called expansion n; 0 is no expansion, its own parent. `defines` and `macros`: the
+    names at the end, by their lower case; macros by their number of parameters too.
+    """
 
     lines: list[Line] = field(default_factory=list)
     parents: list[int] = field(default_factory=lambda: [0])
     sources: Sources = field(default_factory=Sources)
+    defines: dict[str, Define] = field(default_factory=dict)
+    macros: dict[str, dict[int, Macro]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,30 +89,29 @@ def preprocess(
     findings: Findings,
     include: Sequence[str | Path] = (),
     define: Mapping[str, str | int] | None = None,
-    sources: Sources | None = None,
+    result: Preprocessed | None = None,
 ) -> Preprocessed:
     """Preprocesses `text`, which came from `file` (or is called so). Mistakes go to `findings`; raises `Stopped` with those.
 
-    The text of every file that is read goes to `sources`, for messages.
+    `result`, if given, is filled, so that what was done until then is there even so.
     """
-    preprocessor = Preprocessor(findings, [Path(folder) for folder in include])
-    if sources is not None:
-        preprocessor.result.sources = sources
+    result = result if result is not None else Preprocessed()
+    preprocessor = Preprocessor(findings, [Path(folder) for folder in include], result)
     for name, value in (PREDEFINED | {name: str(value) for name, value in (define or {}).items()}).items():
         preprocessor.defines[name.lower()] = Define(name, None, value)
     preprocessor.run_text(file, text, _Context(files=(Path(file).resolve(),) if file[:1] != "<" else ()))
-    return preprocessor.result
+    return result
 
 
 class Preprocessor:
     """The state of one run: names, macros, the lines so far, and the limits."""
 
-    def __init__(self, findings: Findings, include: Sequence[Path]) -> None:
+    def __init__(self, findings: Findings, include: Sequence[Path], result: Preprocessed) -> None:
         self.findings = findings
         self.include = include
-        self.defines: dict[str, Define] = {}
-        self.macros: dict[str, dict[int, Macro]] = {}
-        self.result = Preprocessed()
+        self.result = result
+        self.defines = self.result.defines
+        self.macros = result.macros
         self._substitution = Substitution(self.defines)
         self._conditions = Conditions(self._substitution, findings)
         self._lines_of: dict[Path, tuple[str, list[Line]]] = {}
@@ -399,7 +404,7 @@ class Preprocessor:
 
     def _include(self, line: Line, start: int, context: _Context) -> None:
         rest = self._substitution.line(line, start)
-        match = _INCLUDE.match(rest.text, start)
+        match = _INCLUDE.match(line.text, start) or _INCLUDE.match(rest.text, start)
         if match is None:
             self.findings.error(
                 HASH_MALFORMED, "#include needs a file name", line.whole(),
@@ -407,9 +412,11 @@ class Preprocessor:
             )
             return
         name = match.group(1) or match.group(2) or match.group(3)
-        where = line.origin(match.start(match.lastindex or 0), match.end(match.lastindex or 0))
+        where = (line if match.string is line.text else rest).origin(
+            match.start(match.lastindex or 0), match.end(match.lastindex or 0)
+        )
         beside = [] if match.group(3) or line.file[:1] == "<" else [Path(line.file).parent]
-        folders = [*beside, *self.include]
+        folders = list(dict.fromkeys([*beside, *self.include]))
         path = next((folder / name for folder in folders if _is_file(folder / name)), None)
         if path is None:
             looked = ", ".join(str(folder) for folder in folders) or "no folder"

@@ -109,7 +109,7 @@ class Conditions:
         return value
 
     def _undefined(self, line: Line, place: Node) -> Expression:
-        if place.kind != "name":
+        if place.kind != "name" or not place.text.isidentifier():
             raise ExpressionError(f"`{line.text[place.start:place.end]}` has no value here: only constants have", place)
         self._findings.warning(
             CONDITION_UNDEFINED, f"`{place.text}` is not defined and counts as 0", line.origin(place.start, place.end),

@@ -232,6 +232,8 @@ def _joined(physical: Sequence[str], index: int) -> int:
     last = len(physical) - 1
     for number in range(index, min(index + _MOST_JOINED, len(physical))):
         text = physical[number].rstrip()
+        if not text and number != last:
+            continue
         joined = number - index + 1
         depth += _depth(text)
         if depth <= 0 or free_text:

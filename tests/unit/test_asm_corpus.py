@@ -1,0 +1,86 @@
+"""The cases of tests/corpus/asm, through the whole assembler.
+
+Sections: `source`, `file NAME` (for #include); results: `statements` (what the preprocessor makes; alone, nothing else is run),
+`errors` (every diagnostic as it is shown; none may appear in a case without this section), `words`, `listing`.
+"""
+
+import contextlib
+
+import pytest
+
+from ixpemu.asm.findings import Findings, Stopped
+from ixpemu.asm.pipeline import assemble_program
+from ixpemu.asm.preprocess import preprocess
+from ixpemu.codes import TITLES
+from ixpemu.diagnostics import AssemblyError, Sources, render
+from tests.support.corpus import CORPUS, cases, check, load
+
+GIVEN = ("source", "file")
+RESULTS = ("statements", "errors", "words", "listing")
+
+
+def sources_of(case):
+    lines = {name: text.split("\n") for name, text in case.files.items()}
+    return Sources({"case.uc": case.sections["source"].split("\n"), **lines})
+
+
+def statements(text, sources):
+    """What the preprocessor makes of a text, and its diagnostics."""
+    findings = Findings()
+    made = ""
+    with contextlib.suppress(Stopped):
+        made = "".join(f"{line.text.strip()}\n" for line in preprocess("case.uc", text, findings, ["."]).lines)
+    return made, "".join(render(diagnostic, sources) + "\n" for diagnostic in findings.diagnostics)
+
+
+@pytest.mark.parametrize("path", cases("asm"), ids=lambda path: path.stem)
+def test_case(path, tmp_path, monkeypatch, update_goldens):
+    case = load(path)
+    assert case.about.strip(), "a case says what it is for"
+    unknown = [name for name in case.sections if name.split()[0] not in GIVEN + RESULTS]
+    assert not unknown, f"unknown sections {unknown}"
+    assert set(case.sections) & set(RESULTS), "a case has a result"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "case.uc").write_text(case.sections["source"], encoding="utf-8")
+    for name, text in case.files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    if "statements" in case.sections:
+        made, shown = statements(case.sections["source"], sources_of(case))
+        check(case, "statements", made, update_goldens)
+        if not set(case.sections) & {"errors", "words", "listing"}:
+            assert shown == ""
+            return
+    assembly = None
+    try:
+        assembly = assemble_program("case.uc", include=["."])
+        diagnostics = assembly.diagnostics
+    except AssemblyError as error:
+        diagnostics = error.diagnostics
+    shown = "".join(render(diagnostic, sources_of(case)) + "\n" for diagnostic in diagnostics)
+    if "errors" in case.sections:
+        check(case, "errors", shown, update_goldens)
+    else:
+        assert shown == ""
+    if "words" in case.sections:
+        assert assembly is not None, shown
+        check(case, "words", "".join(f"{word:010x}\n" for word in assembly.image.words.tolist()), update_goldens)
+    if "listing" in case.sections:
+        assert assembly is not None, shown
+        check(case, "listing", assembly.listing(), update_goldens)
+
+
+# Diagnostics of the assembler's front end that no text can show, with the reason.
+NOT_IN_CORPUS: dict[int, str] = {}
+
+
+def test_every_diagnostic_of_the_front_end_has_a_case():
+    shown = "".join(load(path).sections.get("errors", "") for path in cases("asm"))
+    front = [code for code in TITLES if 1000 <= code < 3000 or 3001 <= code <= 3007 or 4001 <= code <= 4009]
+    missing = [f"{code} {TITLES[code]}" for code in front if f"IXP{code}" not in shown and code not in NOT_IN_CORPUS]
+    assert not missing
+    assert not [code for code in NOT_IN_CORPUS if f"IXP{code}" in shown], "an exemption is stale"
+
+
+def test_the_corpus_is_there():
+    assert CORPUS.is_dir()
+    assert len(cases("asm")) > 30
