@@ -78,8 +78,8 @@ def setup(xscale: XScale) -> None:
     routes = read_routes(xscale.tables["routes"])
     xscale.program = Control(xscale, routes)
     for interface in routes.interfaces:
-        mac = interface.mac
-        xscale.sram.write(PORT_TABLE + 16 * interface.port, [int.from_bytes(mac[:4], "big"), int.from_bytes(mac[4:], "big"), 0, 0])
+        mac = [int.from_bytes(interface.mac[:4], "big"), int.from_bytes(interface.mac[4:], "big")]
+        xscale.sram.write(PORT_TABLE + 16 * interface.port, [*mac, 0, 0])
     xscale.msf.write(RX_CONTROL, MSF_CONTROL)
     xscale.msf.write(TX_CONTROL, MSF_CONTROL)
     for element in sorted(set(range(ELEMENTS)) - NEVER_USED):

@@ -7,7 +7,7 @@
 ;           port's, one less time to live and the checksum that goes with it, and ends where the datagram ends;
 ;           a descriptor with a reason on ring EXCEPTION_RING, the frame untouched, and an XScale interrupt;
 ;           the buffer on ring FREE_RING, when the ring it should go to is nearly full.
-;   Tests in this order, each with the reason it hands over with: destination MAC is the port's (REASON_LINK); IPv4 (NOT_IPV4);
+;   Tests in this order, each with the reason it hands over with: IPv4 (NOT_IPV4); destination MAC is the port's (REASON_LINK);
 ;         version 4 and at least 5 words of header (BAD_HEADER); exactly 5 words (OPTIONS); 20 <= total length <= frame - 14, header
 ;         checksum (BAD_HEADER); source address (MARTIAN); next hop (NO_ROUTE, FOR_US, MARTIAN); time to live > 1 (TTL).
 ;         RFC 1812 5.2.2, 5.3.7, 5.3.1.
@@ -194,7 +194,12 @@ martian#:
     immed[reason, REASON_MARTIAN]
     br[abandon#]
 
+    ; ARP requests among others come to everybody.
 link#:
+    alu_shf[fold, --, b, $$old[3], >>16]
+    alu_shf[sum, --, b, plain_ipv4, >>8]
+    alu[--, fold, -, sum]
+    bne[not_ipv4#]
     .probe wrong_mac, number
     immed[reason, REASON_LINK]
 

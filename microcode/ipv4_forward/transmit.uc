@@ -33,7 +33,7 @@
 
 .reg @next @sent @port
 .reg descriptor number address left bytes port ring element elements next used units place control where
-.reg zero keep_number keep_length units_mask place_mask copy_flags control_base sequence_at first_flag
+.reg zero keep_number keep_length units_mask copy_flags control_base sequence_at first_flag
 
 ; ---- once
 
@@ -41,7 +41,6 @@
     immed[keep_number, NUMBER_MASK]
     immed[keep_length, LENGTH_MASK]
     load32(units_mask, 0x01e00000)
-    load32(place_mask, 0x0003f000)
     load32(copy_flags, ((1 << 25) | (1 << 18) | (1 << 4)))
     immed[control_base, TBUF_CONTROL]
     immed[sequence_at, TX_SEQUENCE_0]
