@@ -5,6 +5,7 @@ from math import ceil
 
 import pytest
 
+from ixpemu.diagnostics import UserError
 from ixpemu.engine.layout import RESERVED_ELEMENT, RESERVED_THREADS, STOP_INPUT, STOP_QUIET
 from ixpemu.engine.msf_layout import ARRIVAL_ROWS
 from ixpemu.net import internet_checksum
@@ -277,6 +278,28 @@ def test_a_second_feed_follows_the_first_on_the_line():
     assert [f[0] for f in receiver.per_port[0]] == [1, 1, 1, 2, 2, 3]
     slots = [0, 84, 168, 252, 420, 588]
     assert [int(row.arrived) for row in media.state.packets[1:7]] == [ceil((s + 72) * 4.8) for s in slots]
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("port.count", 4), ("port.count", 0), ("port.receive_fifo_bytes", 1 << 20), ("msf.bus_megahertz", 0),
+    ("port.longest_frame", 59),
+])
+def test_parameters_out_of_range_are_refused(name, value):
+    with pytest.raises(UserError, match=name):
+        Media(changes={name: value})
+
+
+@pytest.mark.parametrize("source", [[3], ["x"], [(1.5, b"")], [(-1, b"")], "nowhere.pcap"])
+def test_what_is_no_frame_is_refused(source):
+    with pytest.raises(UserError) as caught:
+        Media().ports[0].feed(source)
+    assert caught.value.diagnostics[0].help
+
+
+@pytest.mark.parametrize("gbps", [0, 1.01, float("nan")])
+def test_rates_that_the_port_cannot_have(gbps):
+    with pytest.raises(UserError):
+        Media().ports[0].feed([bytes(60)], gbps=gbps)
 
 
 def test_feeding_nothing_leaves_no_input_open():
