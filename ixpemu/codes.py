@@ -42,6 +42,7 @@ DIRECTIVE_UNSUPPORTED = _code(2003, "a directive that is not supported yet")
 DIRECTIVE_OPERANDS = _code(2004, "a directive with wrong operands")
 EXPRESSION = _code(2005, "an expression that has no value")
 NUMBER = _code(2006, "a number with a wrong form or too large")
+TOO_MANY_ERRORS = _code(2007, "so many errors that the rest was not looked at")
 
 # 3xxx operands and encoding
 MNEMONIC_UNKNOWN = _code(3001, "an instruction that does not exist")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ixpemu.codes import TOO_MANY_ERRORS
 from ixpemu.diagnostics import AssemblyError, Diagnostic, Note, Origin, Severity
 
 MOST_ERRORS = 20
@@ -32,6 +33,8 @@ class Findings:
         self._seen.add(key)
         self.diagnostics.append(diagnostic)
         if diagnostic.severity is Severity.ERROR and self.errors >= self.limit:
+            message = f"{self.limit} errors: nothing behind them was looked at"
+            self.diagnostics.append(Diagnostic(TOO_MANY_ERRORS, message, Severity.NOTE))
             raise Stopped
 
     def error(

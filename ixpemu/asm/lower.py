@@ -8,6 +8,7 @@ be read together, is for the encoder and the allocator to say. Not a mnemonic is
 from __future__ import annotations
 
 import difflib
+import re
 
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.operands import OperandReader, Place, Refused, as_word, listed
@@ -18,6 +19,7 @@ from ixpemu.codes import MNEMONIC_UNKNOWN, OPERAND_COUNT, OPERAND_WORD, OPTION_A
 from ixpemu.isa import Form, InstructionSet, TokenSpec
 from ixpemu.isa.model import Operand, Operation, Token
 
+_MNEMONIC_CHOICE = re.compile(r"^<\w+>")        # in the syntax of a form with several mnemonics
 _ANY_NUMBER = 1000      # of operands, where the last one may be repeated
 
 
@@ -121,10 +123,11 @@ class Lowering:
                 for word in form.operands[position].words
             })
             given = texts[position] or line.text[nodes[position].start:nodes[position].end]
-            close = difflib.get_close_matches(given.lower(), {word.lower(): word for word in words}, 1, 0.5)
+            spelled = {word.lower(): word for word in words}
+            close = difflib.get_close_matches(given.lower(), spelled, 1, 0.5)
             self._findings.error(
                 OPERAND_WORD, f"`{head.text}` knows no `{given}`", line.origin(nodes[position].start, nodes[position].end),
-                help=f"did you mean `{close[0]}`? " * bool(close) + f"it knows {listed(words)}",
+                help=(f"did you mean `{spelled[close[0]]}`? " if close else "") + f"it knows {listed(words)}",
             )
             return
         form = min(fitting, key=lambda form: min(abs(len(nodes) - _fewest(form)), abs(len(nodes) - _most(form))))
@@ -137,7 +140,7 @@ class Lowering:
             takes = f"{wanted[0]} or more"
         self._findings.error(
             OPERAND_COUNT, f"`{head.text}` takes {takes} operand{'s' * (takes != '1')}, not {len(nodes)}", origin,
-            help=f"it is written `{form.syntax}`",
+            help=f"it is written `{_MNEMONIC_CHOICE.sub(head.text, form.syntax)}`",
         )
 
     def _option(self, line: Line, node: Node, form: Form, mnemonic: str, before: list[Token]) -> Token:
@@ -175,8 +178,9 @@ class Lowering:
         example = {
             None: "", "signal": "[signal]", "target": "[label#]", "targets": "[label#, label#]"
         }.get(spec.argument, f"[{spec.low}]")
+        takes = {None: "no argument", "targets": "one label or more"}.get(spec.argument, "one argument")
         raise self._operands.refuse(
-            OPTION_ARGUMENT, f"`{spec.name}` does not fit with {len(nodes)} arguments", place,
+            OPTION_ARGUMENT, f"`{spec.name}` takes {takes}, not {len(nodes)}", place,
             f"it is written `{spec.name}{example}`",
         )
 

@@ -114,10 +114,11 @@ class OperandReader:
         for word in spec.words:
             if word.lower() == text.lower():
                 return Word(word)
-        close = difflib.get_close_matches(text.lower(), [word.lower() for word in spec.words], 1, 0.5)
+        spelled = {word.lower(): word for word in spec.words}
+        close = difflib.get_close_matches(text.lower(), spelled, 1, 0.5)
         raise self.refuse(
             OPERAND_WORD, f"`{text}` cannot stand here: {place.what} is one of {listed(spec.words)}", place,
-            f"did you mean `{close[0]}`?" if close else None,
+            f"did you mean `{spelled[close[0]]}`?" if close else None,
         )
 
     def _register_or_constant(self, place: Place, spec: OperandSpec) -> Operand:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from ixpemu.asm.expressions import signed
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.program import Half, SignalSymbol, Symbol
 from ixpemu.codes import AGGREGATE, DECLARED_TWICE, LABEL_TWICE, LABEL_UNDEFINED, NAME_KIND, SCOPE_UNBALANCED, SIGNAL_UNDECLARED
@@ -144,7 +145,7 @@ class Scopes:
                 message = f"`{spelling}` is a single register"
                 help_text: str | None = f"declare it as `.reg {spelling}[{min(index + 1, 16)}]`"
             else:
-                message = f"`{spelling}[{index}]` is outside of the aggregate: it has the members 0 to {declaration.size - 1}"
+                message = f"`{spelling}[{signed(index)}]` is outside of the aggregate: it has the members 0 to {declaration.size - 1}"
                 help_text = None
             self._findings.error(
                 AGGREGATE, message, origin, notes=(Note("it was declared here", declaration.origin),), help=help_text
