@@ -98,6 +98,8 @@ class Port:
 
     def __init__(self, number: int, state: np.recarray[Any, Any], cycle: Callable[[], int]) -> None:
         self.number = number
+        self.classify: Callable[[bytes], int] | None = None
+        """Gives each frame the number 0..255 of its packet type (`kind` in the packet's row) when it is placed; None: 0 for all."""
         self._state = state
         self._cycle = cycle
         self._feeds: list[_Feed] = []
@@ -259,6 +261,7 @@ class Port:
             msf.arrival_time[row] = arrival
             msf.arrival_length[row] = length
             msf.arrival_start[row] = self._word_tail
+            msf.arrival_kind[row] = self.classify(frame) if self.classify is not None else 0
             if taken:
                 chunks.append(frame.ljust(words * 4, b"\0"))
             self._word_tail = self._word_tail + words & 0xFFFFFFFF

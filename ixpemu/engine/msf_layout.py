@@ -34,6 +34,7 @@ MSF = np.dtype([
     # Frames that will arrive, placed by the ports view: only it writes the tails, `input_more` and `input_low`.
     ("arrival_time", "u8", (PORTS * ARRIVAL_ROWS,)),    # cycle in which the last bit is in
     ("arrival_length", "u4", (PORTS * ARRIVAL_ROWS,)),  # bytes, before padding
+    ("arrival_kind", "u1", (PORTS * ARRIVAL_ROWS,)),    # type of packet, the host's own numbers
     ("arrival_start", "u4", (PORTS * ARRIVAL_ROWS,)),   # word counter of the first word; unused for frames that the MAC refuses
     ("arrival_words", "u4", (PORTS * ARRIVAL_WORDS,)),
     ("arrival_head", "u4", (PORTS,)), ("arrival_tail", "u4", (PORTS,)),

@@ -18,6 +18,7 @@ from ixpemu.engine.layout import (
     ALARM_MSF_TIMER,
     ALARM_RECEIVE,
     NEVER,
+    PACKET_ROWS,
     RESERVED_ELEMENT,
     RESERVED_THREADS,
     SRAM_IN,
@@ -116,6 +117,7 @@ def _arrive(state, port, row, now):
         msf.in_overflow[port] += uint64(1)
         return
     number = new_packet(state, port, length, now)
+    state.packets[number & uint32(PACKET_ROWS - 1)].kind = msf.arrival_kind[row]
     msf.in_frames[port] += uint64(1)
     msf.in_bytes[port] += uint64(length)
     tail = msf.fifo_tail[port]
@@ -201,7 +203,6 @@ def bus_in_event(state, now):
     msf.full_tail = uint32(msf.full_tail + uint32(1))
     msf.elements_in += uint64(1)
     msf.bus_in_busy = uint32(0)
-    set_alarm(state, ALARM_BUS_IN, uint64(NEVER))
     deliver(state, now)
     start_bus_in(state, now)
 

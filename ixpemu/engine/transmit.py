@@ -12,7 +12,7 @@ from numpy import uint8, uint32, uint64
 from ixpemu.engine.accounting import finish_packet
 from ixpemu.engine.jit import jit
 from ixpemu.engine.lanes import request_stop, set_alarm
-from ixpemu.engine.layout import ALARM_TRANSMIT, NEVER, PACKET_SENT, RESERVED_TRANSMIT, STOP_OUTPUT
+from ixpemu.engine.layout import ALARM_TRANSMIT, PACKET_SENT, RESERVED_TRANSMIT, STOP_OUTPUT
 from ixpemu.engine.msf_layout import BUFFER_WORDS, CONTROL_WORD, PORTS, SENT_BYTES, SENT_ROWS
 from ixpemu.engine.parameters import P_MEGAHERTZ, P_PORT_COUNT, P_PORT_LONGEST, P_PORT_MEGABITS, P_PORT_SEND_FIFO
 from ixpemu.engine.receive import HEADER_BYTES, SHORTEST_FRAME, bus_cycles, element_bytes
@@ -98,7 +98,6 @@ def bus_out_event(state, now):
     count = uint32(uint32(BUFFER_WORDS * 4) // element_bytes(msf.csr[TX_CONTROL]))
     msf.send_next = uint32(uint32(element + uint32(1)) & uint32(count - uint32(1)))
     msf.bus_out_busy = uint32(0)
-    set_alarm(state, ALARM_BUS_OUT, uint64(NEVER))
     start_bus_out(state, now)
 
 
@@ -233,7 +232,6 @@ def departure_event(state, port, now):
     msf.out_bytes[port] += uint64(length)
     msf.mac_used[port] = uint32(msf.mac_used[port] - length)
     msf.line_busy[port] = uint32(0)
-    set_alarm(state, uint32(uint32(ALARM_TRANSMIT) + port), uint64(NEVER))
     if msf.sent_packet[row]:
         finish_packet(state, msf.sent_packet[row], PACKET_SENT, port, 0, now)
     # The host collects between slices; whoever listens is told well before the rings come round.

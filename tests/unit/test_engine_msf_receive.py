@@ -302,6 +302,14 @@ def test_rates_that_the_port_cannot_have(gbps):
         Media().ports[0].feed([bytes(60)], gbps=gbps)
 
 
+def test_a_classifier_numbers_the_types_of_packets():
+    media = Media()
+    media.ports[1].classify = lambda frame: frame[0] + 1
+    media.ports[1].feed([bytes([k]) * 60 for k in (4, 0, 9)])
+    media.run(10_000)
+    assert [int(row.kind) for row in media.state.packets[1:4]] == [5, 1, 10]
+
+
 def test_feeding_nothing_leaves_no_input_open():
     media = Media()
     media.ports[0].feed([])
