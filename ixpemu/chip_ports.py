@@ -99,7 +99,7 @@ class Port:
     def __init__(self, number: int, state: np.recarray[Any, Any], cycle: Callable[[], int]) -> None:
         self.number = number
         self.classify: Callable[[bytes], int] | None = None
-        """Gives each frame the number 0..255 of its packet type (`kind` in the packet's row) when it is placed; None: 0 for all."""
+        """Gives each frame the number 0..255 of its packet type (`kind` in the packet's row); None: 0 for all."""
         self._state = state
         self._cycle = cycle
         self._feeds: list[_Feed] = []
