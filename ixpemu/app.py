@@ -45,19 +45,6 @@ Announce = Callable[[str], None]
 SLICE_CYCLES = 1_000_000        # chip cycles between two looks at the progress: a tenth of a second or so
 
 
-@dataclass(frozen=True, slots=True)
-class Wiring:
-    """What of a run is not in `app.toml`: given on the command line or by a caller.
-
-    `feeds` (or `traffic`) replaces the application's own inputs, all of them; `captures` the outputs of the ports it names.
-    """
-
-    feeds: Mapping[int, Path] = field(default_factory=dict)
-    captures: Mapping[int, Path] = field(default_factory=dict)
-    traffic: str | None = None
-    gbps: float | None = None
-
-
 @dataclass(slots=True)
 class App:
     """An application on a chip, ready to run. Made by `load`; `chip` and `xscale` are there to be looked at and changed."""
@@ -82,15 +69,15 @@ class App:
         `overrides` are chip parameters by name, as text. `announce` gets a line about what takes long. UserError for any mistake in
         any file of the application, with its place.
         """
+        from ixpemu.app_start import Wiring, start
+
         settings = app_file.load(application)
         wiring = Wiring(feeds or {}, captures or {}, traffic, gbps)
         if wiring.feeds and traffic is not None:
             raise UserError(Diagnostic(codes.ARGUMENT, "captures and made traffic exclude each other", help="give one of them"))
         images, warnings = _assemble(settings)
-        from ixpemu.app_start import start
-
-        chip, xscale, collector, frames = start(settings, images, wiring, overrides or {}, mode, announce)
-        return cls(settings, images, chip, xscale, warnings, collector, frames)
+        started = start(settings, images, wiring, overrides or {}, mode)
+        return cls(settings, images, started.chip, started.xscale, warnings, started.collector, started.frames)
 
     def advance(self, cycles: int) -> Stop:
         """Runs for `cycles` chip cycles, or until the chip stops for another reason than room for packets."""

@@ -30,7 +30,7 @@ class MicroengineSettings:
     contexts: int | None
     define: dict[str, int | str]
     include: tuple[Path, ...]
-    origin: Origin
+    contexts_origin: Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,7 @@ class PacketSettings:
     """
 
     classifier: tuple[Path, str] | None = None
+    classifier_origin: Origin | None = None
     begin: tuple[str, ...] = ()
     end: tuple[str, ...] = ()
     drop: dict[str, str] = field(default_factory=dict)
@@ -186,7 +187,7 @@ def _microengines(root: Table, folder: Path) -> tuple[MicroengineSettings, ...]:
             MicroengineSettings(
                 index=index, image=_input(table, "image", folder), contexts=contexts, define=dict(define.values),
                 include=(folder, *(folder / text for text in table.words("include")), resources.folder("microcode") / "lib"),
-                origin=table.origin("image"),
+                contexts_origin=table.origin("contexts"),
             )
         )
     if not found:
@@ -244,7 +245,7 @@ def _packets(table: Table, folder: Path) -> PacketSettings:
     origins = {probe: drops.origin(reason) for reason, probe in drop.items()}
     for key in ("end", "begin"):
         origins |= {probe: table.origin(key, index) for index, probe in enumerate(table.words(key))}
-    return PacketSettings(classifier, table.words("begin"), table.words("end"), drop, origins)
+    return PacketSettings(classifier, table.origin("classifier"), table.words("begin"), table.words("end"), drop, origins)
 
 
 def check_probes(settings: AppSettings, known: set[str]) -> None:

@@ -6,29 +6,41 @@ The order is that of `ixpemu.app`'s opening paragraph. Nothing runs here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ixpemu import codes
-from ixpemu.app_file import AppSettings, PortSettings
+from ixpemu.app_file import AppSettings
 from ixpemu.app_module import function_of, load_module
 from ixpemu.chip import Chip
 from ixpemu.diagnostics import Diagnostic, UserError
+from ixpemu.image import Image
+from ixpemu.isa.chipfile import load_chip
 from ixpemu.net import traffic
 from ixpemu.trace.collector import Collector
+from ixpemu.wire import FrameSource, read_capture
 from ixpemu.xscale import XScale
 
-if TYPE_CHECKING:
-    from ixpemu.app import Announce, Wiring
-    from ixpemu.image import Image
+KINDS_MAX = 256         # the engine keeps a type in a byte
+UNCLASSIFIED, OTHERS = "packet", "all other types"
 
-KINDS_MAX = 255         # types beyond these count as the last one
-UNCLASSIFIED = "packet"
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """What of a run is not in `app.toml`: given on the command line or by a caller.
+
+    `feeds` (or `traffic`) replaces the application's own inputs, all of them; `captures` the outputs of the ports it names.
+    """
+
+    feeds: Mapping[int, Path] = field(default_factory=dict)
+    captures: Mapping[int, Path] = field(default_factory=dict)
+    traffic: str | None = None
+    gbps: float | None = None
 
 
 class Kinds:
-    """Numbers for packet types, given out as the classifier names them: `number(frame)` is what the engine keeps with a packet."""
+    """Numbers for packet types, given out as the classifier names them. `names` grows with the packets."""
 
     def __init__(self, classify: Callable[[bytes], Any] | None) -> None:
         self.names: list[str] = []
@@ -36,15 +48,85 @@ class Kinds:
         self._classify = classify
 
     def number(self, frame: bytes) -> int:
-        """The number of the frame's type, a new one if need be."""
+        """The number of the frame's type; types beyond the 255th are counted together."""
         name = UNCLASSIFIED if self._classify is None else str(self._classify(frame))
         found = self._numbers.get(name)
         if found is None:
-            if len(self.names) >= KINDS_MAX:
-                name = "all other types"
-                found = self._numbers.get(name, KINDS_MAX)
-                if found < KINDS_MAX or len(self.names) > KINDS_MAX:
-                    return found
-            found = self._numbers[name] = len(self.names)
-            self.names.append(name)
+            if len(self.names) == KINDS_MAX:
+                return KINDS_MAX - 1
+            found = len(self.names)
+            self.names.append(name if found < KINDS_MAX - 1 else OTHERS)
+            self._numbers[name] = found
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A chip at cycle 0 and what runs with it. `frames`: how many will arrive, None if without end."""
+
+    chip: Chip
+    xscale: XScale
+    collector: Collector
+    frames: int | None
+
+
+def start(
+    settings: AppSettings, images: Mapping[int, Image], wiring: Wiring, overrides: Mapping[str, str], mode: str
+) -> Started:
+    """The application on a chip. UserError for whatever is wrong with its files."""
+    chip = Chip(load_chip(settings.chip).override(overrides), mode=mode)
+    module = None if settings.module is None else load_module(settings.module)
+    handlers = getattr(module, "handlers", {})
+    xscale = XScale(chip, tables=settings.tables, ports=settings.ports, handlers=handlers)
+    for index, image in images.items():
+        xscale.load(index, image)
+    setup = getattr(module, "setup", None)
+    if setup is not None:
+        setup(xscale)
+    kinds = Kinds(_classifier(settings, module))
+    frames = _connect(settings, wiring, chip, kinds)
+    reasons = _probes(settings, chip)
+    xscale.start()
+    return Started(chip, xscale, Collector(chip.state, kinds.names, reasons), frames)
+
+
+def _classifier(settings: AppSettings, module: Any) -> Callable[[bytes], Any] | None:
+    named = settings.packets.classifier
+    if named is None:
+        return None
+    path, function = named
+    if path != settings.module:
+        module = load_module(path)
+    return function_of(module, path, function, settings.packets.classifier_origin)
+
+
+def _connect(settings: AppSettings, wiring: Wiring, chip: Chip, kinds: Kinds) -> int | None:
+    """Feeds and captures the ports; returns how many frames will arrive."""
+    ports = {entry.number: entry for entry in settings.ports}
+    total: int | None = 0
+    for number, port in enumerate(chip.ports):
+        entry = ports.get(number)
+        port.classify = kinds.number
+        capture = wiring.captures.get(number, entry.capture if entry is not None else None)
+        if capture is not None:
+            if not capture.absolute().parent.is_dir():
+                raise UserError(Diagnostic(
+                    codes.FILE_UNWRITABLE, f"cannot write {capture}: its folder is not there", help="make the folder first"
+                ))
+            port.capture(capture)
+        gbps = wiring.gbps if wiring.gbps is not None or entry is None else entry.gbps
+        source: FrameSource | None = None
+        if wiring.traffic is not None:
+            if entry is not None or not ports:
+                stream = traffic(wiring.traffic, port=number)
+                source, total = stream, None if stream.count is None or total is None else total + stream.count
+                gbps = port.line.speed / 1e9 if gbps is None else gbps
+        else:
+            own = entry.feed if entry is not None and not wiring.feeds else None
+            path = wiring.feeds.get(number, own)
+            if path is not None:
+                held = read_capture(path)
+                source, total = held, None if total is None else total + len(held)
+        if source is not None:
+            port.feed(source, gbps=gbps)
+    return total

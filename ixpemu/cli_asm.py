@@ -61,9 +61,9 @@ def assemble_command(
     from ixpemu.asm.pipeline import assemble_program
 
     chosen = _format(form)
-    target = output if output is not None else file.with_suffix(SUFFIXES.get(chosen or "ixp", ".ixp"))
     try:
         result = assemble_program(file, include=include or [], define=definitions(define or []))
+        target = output if output is not None else file.with_suffix(SUFFIXES[chosen or "ixp"])
         result.image.save(target, chosen)
         if listing is not None:
             from ixpemu.files import write_atomically

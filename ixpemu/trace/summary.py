@@ -109,8 +109,8 @@ class TypeFigures:
 class PortFigures:
     """One port. `offered` and `sent` are (frames, bytes without check sequence); rates are at the line, overhead included.
 
-    `refused` are frames that never became packets (receive FIFO full, runt, oversize), by reason.
-    `receive_gbps` and `transmit_gbps` are over the time in which the port was busy that way, None where it was not.
+    `refused` are frames that never became packets (receive FIFO full, runt, too long), by reason; their bytes are in no figure.
+    `receive_gbps` and `transmit_gbps` are over the whole run, None where nothing came or went.
     """
 
     number: int

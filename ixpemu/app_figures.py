@@ -1,0 +1,55 @@
+"""The report of a run out of what the chip and the collector hold. Adds up; decides nothing and draws nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ixpemu.app_file import AppSettings
+from ixpemu.chip import Chip
+from ixpemu.image import Image
+from ixpemu.trace.collector import Collector, engine_sums, inside
+from ixpemu.trace.summary import CycleSums, PortFigures, RunReport, Uncounted, line_gbps, merge_drops
+
+REFUSED = {"runts": "runt", "oversize": "frame too long", "overflow": "receive FIFO full"}
+
+
+def figures(
+    settings: AppSettings, chip: Chip, images: Mapping[int, Image], collector: Collector, stop: str, wall: float,
+    notes: tuple[str, ...] = (),
+) -> RunReport:
+    """Everything since the chip's reset. `stop` says why the run ended; `wall` is how long it took, in seconds."""
+    state = chip.state
+    totals = collector.totals()
+    types = totals.types()
+    loaded = sorted(images)
+    done, idle, instructions = engine_sums(state, loaded)
+    # An idle microengine's clock stands still until something wakes it.
+    waiting = sum(max(0, chip.cycle - int(state.engines[me]["clock"])) for me in loaded)
+    in_packets = sum((kind.cycles for kind in types), CycleSums())
+    outside = Uncounted(
+        CycleSums(done.executing - in_packets.executing, done.aborted - in_packets.aborted, done.stalled - in_packets.stalled),
+        instructions - sum(kind.instructions for kind in types), idle + waiting,
+    )
+    clocks = sum(max(chip.cycle, int(state.engines[me]["clock"])) for me in loaded)
+    ports = tuple(_port(chip, number) for number in range(len(chip.ports)))
+    sent = sum(port.sent[0] for port in ports)
+    return RunReport(
+        application=settings.name, clock_hz=chip.clock_hz, cycles=chip.cycle, clocks=clocks, stop=stop, types=types,
+        outside=outside, ports=ports if settings.ports else (), arrived=sum(port.offered[0] for port in ports), sent=sent,
+        generated=sent - chip.packets_sent, inside=inside(state),
+        drops=merge_drops(totals.drops, *(port.refused for port in ports)), wall_seconds=wall, notes=notes,
+    )
+
+
+def _port(chip: Chip, number: int) -> PortFigures:
+    port = chip.ports[number]
+    counters = port.counters
+    refused = {words: getattr(counters, name) for name, words in REFUSED.items() if getattr(counters, name)}
+    clock_hz, cycles = chip.clock_hz, chip.cycle
+    return PortFigures(
+        number=number, line_gbps=port.line.speed / 1e9,
+        offered=(counters.received + counters.dropped, counters.received_bytes),
+        sent=(counters.sent, counters.sent_bytes), refused=refused,
+        receive_gbps=line_gbps(counters.received, counters.received_bytes, cycles, clock_hz),
+        transmit_gbps=line_gbps(counters.sent, counters.sent_bytes, cycles, clock_hz),
+    )
