@@ -23,14 +23,13 @@ What the XScale module of an application (`xscale = { module = "control.py" }`) 
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ixpemu import app_file, codes
-from ixpemu.app_file import AppSettings, PortSettings
-from ixpemu.app_module import function_of, load_module
+from ixpemu.app_file import AppSettings
 from ixpemu.diagnostics import Diagnostic, UserError
 
 if TYPE_CHECKING:
@@ -66,8 +65,8 @@ class App:
     ) -> App:
         """The application in the folder `application`, or the shipped one of that name.
 
-        `overrides` are chip parameters by name, as text. `announce` gets a line about what takes long. UserError for any mistake in
-        any file of the application, with its place.
+        `overrides` are chip parameters by name, as text. `announce` gets a line about what takes long.
+        UserError for any mistake in any file of the application, with its place.
         """
         from ixpemu.app_start import Wiring, start
 
@@ -84,12 +83,14 @@ class App:
         return self._until(self.chip.cycle + cycles, None)
 
     def run(
-        self, *, packets: int | None = None, cycles: int | None = None, time: float | None = None, progress: Progress | None = None
+        self, *, packets: int | None = None, cycles: int | None = None, time: float | None = None,
+        progress: Progress | None = None,
     ) -> RunReport:
         """Runs until the input is used up and no packet is inside, or to a limit, and reports everything since the chip's reset.
 
-        `packets`: that many more have left or been dropped. `cycles`: chip cycles. `time`: seconds on the chip. `progress` is called now
-        and then with the share done and a word about it. An interrupt from the keyboard ends the run early, with a report.
+        `packets`: that many more have left or been dropped. `cycles`: chip cycles. `time`: seconds on the chip. `progress` is
+        called now and then with the share done and a word about it. An interrupt from the keyboard ends the run early, with a
+        report.
         """
         if time is not None:
             cycles = max(1, round(time * self.chip.clock_hz))
@@ -158,7 +159,7 @@ def _assemble(settings: AppSettings) -> tuple[dict[int, Image], tuple[Diagnostic
         if entry.contexts is not None and made.image.contexts != entry.contexts:
             raise UserError(Diagnostic(
                 codes.FILE_BAD_VALUE, f"{entry.image.name} is written for {made.image.contexts} contexts, not {entry.contexts}",
-                origin=entry.contexts_origin, help=f"say contexts = {made.image.contexts}, or .num_contexts {entry.contexts} there",
+                origin=entry.contexts_origin, help=f"write  contexts = {made.image.contexts}  or  .num_contexts {entry.contexts}",
             ))
         images[entry.index] = made.image
         warnings += [found for found in made.diagnostics if found not in warnings]

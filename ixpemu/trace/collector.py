@@ -32,8 +32,8 @@ Record = Any        # numpy's record arrays have no useful static type
 class Collector:
     """Totals over the packets of one chip, whose state record it reads and whose packet table it empties.
 
-    `kinds` are the type names that `kind` of a packet's row indexes; it may grow while packets come. `reasons` maps the probe number
-    that dropped a packet to words.
+    `kinds` are the type names that `kind` of a packet's row indexes; it may grow while packets come. `reasons` maps the number of
+    the probe that dropped a packet to words.
     """
 
     def __init__(self, state: Record, kinds: Sequence[str], reasons: Mapping[int, str]) -> None:
