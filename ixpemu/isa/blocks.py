@@ -127,6 +127,8 @@ class Form:
     operands: tuple[OperandSpec, ...]
     tokens: tuple[TokenSpec, ...]
     literals: tuple[tuple[int, str], ...]
+    least_operands: int
+    most_operands: int | None           # None: any number
     primary: bool                       # words are read as this syntax, not as a second one of the same layout
     columns: str
     fields: Mapping[str, Field]
@@ -138,16 +140,6 @@ class Form:
     timing: Timing
     flow: str | None                    # "swaps": gives up the microengine; "ends": and never comes back; "branches": may go to `target`
     span: Span
-
-    @property
-    def least_operands(self) -> int:
-        """How many operands it takes at least."""
-        return sum(not spec.optional for spec in self.operands)
-
-    @property
-    def most_operands(self) -> int | None:
-        """How many operands it takes at most; None for any number."""
-        return None if self.operands and self.operands[-1].variadic else len(self.operands)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +157,6 @@ class Block:
     examples: tuple[tuple[str, int], ...]       # text and its word
     refines: str | None                 # decoded in preference to this block, whose words it shares (nop of immed)
     spelling_of: str | None             # only another way to write this block's words; never decoded (load_addr)
-    exempt: Mapping[str, str]           # block -> reason: overlaps that are wanted; refused when there is none any more
     span: Span
 
 

@@ -118,7 +118,6 @@ class BlockBuilder:
             examples=tuple(self._example(child) for child in self.node.nodes("example")),
             refines=next((child.texts()[0] for child in self.node.nodes("refines")), None),
             spelling_of=next((child.texts()[0] for child in self.node.nodes("spelling_of")), None),
-            exempt={child.texts()[0]: unquote(child.texts()[1]) for child in self.node.nodes("exempt")},
             span=Span(self.file, self.node.line, self.node.column),
         )
 
@@ -321,7 +320,9 @@ class BlockBuilder:
         return Form(
             block=self.name, name=name, syntax=_syntax_text(mnemonic, operands, literals),
             mnemonics=specs[choice].words if choice is not None else (mnemonic,), mnemonic_choice=choice,
-            operands=tuple(operands), tokens=tokens, literals=tuple(literals), primary=primary, columns=columns.columns,
+            operands=tuple(operands), tokens=tokens, literals=tuple(literals),
+            least_operands=sum(not spec.optional for spec in operands),
+            most_operands=None if operands and operands[-1].variadic else len(operands), primary=primary, columns=columns.columns,
             fields=columns.fields, fixed_mask=columns.fixed_mask, fixed_bits=columns.fixed_bits, codecs=codecs, axes=axes,
             variants=variants, timing=timing, flow=flow, span=Span(self.file, syntax.line, syntax.column),
         )

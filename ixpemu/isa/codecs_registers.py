@@ -37,11 +37,16 @@ def _code(table: OperandTable, name: str, operand: Operand, contexts: int, desti
                       "load it into a register first, with immed")
     if isinstance(operand, Nothing):
         raise Refused(name, f"`--` cannot be a {use} here")
-    if table.describe(operand) == "kind" or table.width == 8:
+    if not table.knows(operand) or _beyond(operand, table):
         help = "copy it to a GPR first, e.g. alu[name, --, b, ...]" if not destination else "write to a GPR first and copy it"
         raise Refused(name, f"{shown} cannot be encoded in this operand of {table.width} bits ({table.title.split(':')[0]})", help)
     raise Refused(name, f"{shown} does not exist: context-relative registers go to {window(contexts) - 1} with {contexts} contexts"
                         f", absolute ones to 127, offsets to {15 if table.width == 10 else 7}")
+
+
+def _beyond(operand: Operand, table: OperandTable) -> bool:
+    """Whether a wider field would hold the operand: a local-memory offset over the 8-bit field's 7."""
+    return table.width == 8 and isinstance(operand, Register) and operand.cls is RegisterClass.LOCAL_MEMORY and (operand.number or 0) <= 15
 
 
 class Destination(Codec):
@@ -271,7 +276,8 @@ class Sources(Pair):
         b = self.table.decoder("b", reading.contexts, False)[b_code]
         if a is None or b is None:
             return False
-        if self.wide is not None and self.wide.get(word):
+        wide = self.wide is not None and self.wide.get(word) == 1
+        if wide:
             a = Constant(a.value + 128) if isinstance(a, Constant) else a
             b = Constant(b.value + 128) if isinstance(b, Constant) else b
         swap = bool(self.swap.get(word))
@@ -282,7 +288,7 @@ class Sources(Pair):
         reading.semantic[self.names[-1]] = reading.operands[self.names[-1]] = second
         if len(self.names) == 2:
             # The unread first source of an operation that ignores it is how `--` is encoded.
-            left_out = (a_code == 0 and not swap) or (swap and b_code == self.other and bank_of(a) == "a")
+            left_out = (a_code == 0 and not swap) or (swap and b_code == self.other and not wide and bank_of(a) == "a")
             if left_out and self._leaves_out_first(reading.choices):
                 first = Nothing()
             reading.operands[self.names[0]] = first

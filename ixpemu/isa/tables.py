@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from ixpemu.isa.model import Constant, Nothing, Operand, Register, RegisterClass
+from ixpemu.isa.model import Constant, Operand, Register, RegisterClass
 from ixpemu.isa.physical import parse_physical_operand
 
 _RELATIVE = (RegisterClass.GPR, RegisterClass.SRAM, RegisterClass.DRAM, RegisterClass.NEIGHBOR)
@@ -77,6 +77,7 @@ class OperandTable:
     rows: tuple[Row, ...]
     _decoders: dict[tuple[str, int, bool], list[Operand | None]] = field(default_factory=dict)
     _encoders: dict[tuple[int, bool], dict[Key, int]] = field(default_factory=dict)
+    _kinds: frozenset[Key] | None = None
 
     def decoder(self, bank: str, contexts: int, destination: bool) -> Sequence[Operand | None]:
         """Field value to operand, None where no operand has that code. `bank`: of the GPRs the field can hold."""
@@ -109,10 +110,11 @@ class OperandTable:
                     entries.append((code, operand))
         return entries
 
-    def describe(self, operand: Operand) -> str | None:
-        """Why no field of this kind holds `operand`, for messages; None if it is only out of range."""
-        shapes = {key_of(_instance(row.spelling, 0))[::2] for row in self.rows}
-        return None if key_of(operand)[::2] in shapes else "kind"
+    def knows(self, operand: Operand) -> bool:
+        """Whether the field holds operands of this kind at all, whatever their number."""
+        if self._kinds is None:
+            self._kinds = frozenset(key_of(_instance(row.spelling, 0))[::2] for row in self.rows)
+        return key_of(operand)[::2] in self._kinds
 
 
 def _expand(pattern: str) -> list[tuple[int, int]]:
@@ -134,6 +136,3 @@ def _instance(spelling: str, number: int) -> Operand:
         text = text.replace(letter, str(number))
     operand = parse_physical_operand(text)
     return Constant(operand.value) if isinstance(operand, Constant) else operand
-
-
-NOTHING = Nothing()
