@@ -127,7 +127,7 @@ class _Filler:
             Token(token.name, tuple(self._operand(a, index, n, t, instruction) for n, a in enumerate(token.arguments)))
             for t, token in enumerate(old.tokens)
         )
-        return replace(old, operands=tuple(operands), tokens=tokens)
+        return Operation(old.mnemonic, tuple(operands), tokens)
 
     def _is_pair(self, index: int, operand: int) -> bool:
         if self.webs is None:
@@ -136,6 +136,8 @@ class _Filler:
         return web is not None and self.webs.webs[web].pair
 
     def _operand(self, operand: Operand, index: int, number: int, token: int | None, instruction: Instruction) -> Operand:
+        if isinstance(operand, (Register, Signal)):
+            return operand if self.webs is None or operand.name is None else self._placed(operand, Site(index, number, token))
         if isinstance(operand, Target):
             name = operand.name
             if name is None or name not in self.program.labels:
@@ -148,8 +150,6 @@ class _Filler:
                 origin = instruction.operand_origins[number] if token is None else instruction.token_origins[token]
                 self.findings.error(codes.EXPRESSION, str(error), origin, help="write an expression that has a value")
                 return replace(operand, value=0)
-        if self.webs is not None and isinstance(operand, (Register, Signal)) and operand.name is not None:
-            return self._placed(operand, Site(index, number, token))
         return operand
 
     def _placed(self, operand: Register | Signal, site: Site) -> Operand:
@@ -162,8 +162,8 @@ class _Filler:
             if web is not None:
                 place = self.places[web]
                 if isinstance(operand, Signal):
-                    return replace(operand, number=place.number)
-                return replace(operand, number=place.number, bank=place.bank)
+                    return Signal(place.number, operand.name)
+                return Register(operand.cls, place.number, place.bank, name=operand.name)
         return operand
 
     def _address(self, address: AddressOf) -> int:

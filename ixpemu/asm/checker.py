@@ -56,9 +56,9 @@ class State:
         return changed
 
     def take(self, one: Read, has_value: bool) -> None:
-        """The cell gets the value of the name, or one that nobody knows yet: no other name has its value there any more."""
+        """The cell gets the value of the name, or will get it: no other name has its value there any more."""
         for name, cells in self.cells.items():
-            if name[1] == one.name[1] and one.cell in cells:
+            if name[1] == one.name[1] and name != one.name and one.cell in cells:
                 self.cells[name] = cells - {one.cell}
         if has_value:
             self.cells[one.name] = frozenset({one.cell})

@@ -163,13 +163,6 @@ class Flow:
                     queue.append(following)
         return seen
 
-    def predecessors(self) -> list[list[int]]:
-        """The graph turned round."""
-        out: list[list[int]] = [[] for _ in self.nodes]
-        for node, following in enumerate(self.successors):
-            for successor in following:
-                out[successor].append(node)
-        return out
 
 
 def addressed_names(program: Program) -> frozenset[str]:

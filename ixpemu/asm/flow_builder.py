@@ -12,8 +12,8 @@ from ixpemu.asm.findings import Findings
 from ixpemu.asm.flow import File, Flight, Flow, Kind, Node, Occurrence, Site, addressed_names, file_of, probe_site, transfer_run
 from ixpemu.asm.program import FactKind, FlowFact, Half, Instruction, Program
 from ixpemu.diagnostics import Note, Origin
-from ixpemu.isa import InstructionSet
-from ixpemu.isa.model import Register, Signal, Target
+from ixpemu.isa import Facts, InstructionSet
+from ixpemu.isa.model import Constant, Operand, Register, Signal, Target, Word
 
 MOST_SLOTS = 3      # the two bits of the defer field
 
@@ -23,10 +23,30 @@ def build(program: Program, isa: InstructionSet, findings: Findings) -> Flow:
     return _Builder(program, isa, findings).build()
 
 
+def facts_of(program: Program, isa: InstructionSet) -> list[Facts]:
+    """The facts of every instruction. They depend on the kinds of operands alone, so that like instructions share them."""
+    known: dict[tuple[object, ...], Facts] = {}
+    out = []
+    for instruction in program.instructions:
+        operation = instruction.operation
+        tokens = tuple((token.name, *map(_kind, token.arguments)) for token in operation.tokens)
+        key = (operation.mnemonic, *map(_kind, operation.operands), tokens)
+        if key not in known:
+            known[key] = isa.facts(operation)
+        out.append(known[key])
+    return out
+
+
+def _kind(operand: Operand) -> object:
+    if isinstance(operand, Register):
+        return operand.cls
+    return operand if isinstance(operand, (Word, Constant)) else type(operand)
+
+
 class _Builder:
     def __init__(self, program: Program, isa: InstructionSet, findings: Findings) -> None:
         self.program, self.findings = program, findings
-        facts = [isa.facts(instruction.operation) for instruction in program.instructions]
+        facts = facts_of(program, isa)
         self.flow = Flow(program, facts, addressed=addressed_names(program))
         self.own: list[int] = []            # instruction -> its own point
         self.wait: dict[int, int] = {}      # instruction -> its WAIT point

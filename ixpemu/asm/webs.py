@@ -7,10 +7,10 @@ elsewhere.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from ixpemu.asm.dataflow import Graph, backward, forward
 from ixpemu.asm.flow import File, Flight, Flow, Site, Variable
 from ixpemu.asm.numbers import cells_of
 
@@ -51,42 +51,20 @@ class Webs:
 
 def find(flow: Flow) -> Webs:
     """The webs of a program, with their rivals."""
-    webs = _split(flow)
-    predecessors = flow.predecessors()
-    webs.live = _liveness(webs, predecessors)
-    webs.pending = _pending(webs, predecessors)
-    webs.occupied = _occupied(webs, predecessors)
+    graph = Graph.of(flow.successors, flow.entry[:1])
+    webs = _split(flow, graph)
+    webs.live = _liveness(webs, graph)
+    webs.pending = _pending(webs, graph)
+    webs.occupied = _occupied(webs, graph)
     for number, web in enumerate(webs.webs):
         webs.members[web.variable.file] = webs.members.get(web.variable.file, 0) | 1 << number
     webs.rivals = _rivals(webs)
     return webs
 
 
-def _forward(flow: Flow, start: list[int], gain: list[int], lose: list[int], predecessors: list[list[int]]) -> list[int]:
-    """The least solution of `out = gain | (in & ~lose)`, `in` the union over predecessors and `start`. Returns every `in`."""
-    count = len(flow.nodes)
-    before, after = list(start), [0] * count
-    queue, waiting = deque(range(count)), [True] * count
-    while queue:
-        node = queue.popleft()
-        waiting[node] = False
-        arriving = start[node]
-        for predecessor in predecessors[node]:
-            arriving |= after[predecessor]
-        before[node] = arriving
-        leaving = gain[node] | (arriving & ~lose[node])
-        if leaving != after[node]:
-            after[node] = leaving
-            for successor in flow.successors[node]:
-                if not waiting[successor]:
-                    waiting[successor] = True
-                    queue.append(successor)
-    return before
-
-
-def _split(flow: Flow) -> Webs:
+def _split(flow: Flow, graph: Graph) -> Webs:
     """Joins each use with the definitions that reach it, and what one operand names."""
-    parent = list(range(len(flow.occurrences) + len(flow.variables)))   # behind the occurrences: a variable before any definition
+    parent = list(range(len(flow.occurrences)))
 
     def root(item: int) -> int:
         while parent[item] != item:
@@ -98,7 +76,7 @@ def _split(flow: Flow) -> Webs:
         left, right = root(left), root(right)
         parent[max(left, right)] = min(left, right)
 
-    undefined = _join_reaching(flow, join)
+    undefined = _join_reaching(flow, graph, join)
     first: dict[int, int] = {}
     named: dict[tuple[Site, File], int] = {}
     for number, occurrence in enumerate(flow.occurrences):
@@ -125,28 +103,25 @@ def _split(flow: Flow) -> Webs:
     return Webs(flow, webs, {key: of_occurrence[number] for key, number in named.items()}, of_occurrence, undefined)
 
 
-def _join_reaching(flow: Flow, join: Callable[[int, int], None]) -> dict[int, bool]:
+def _join_reaching(flow: Flow, graph: Graph, join: Callable[[int, int], None]) -> dict[int, bool]:
     """Joins uses with definitions; returns the uses that may see none."""
     count = len(flow.nodes)
     definition_bit: dict[int, int] = {}
-    of_variable = [0] * len(flow.variables)
-    items: list[int] = []               # bit -> union-find item
-    for variable in range(len(flow.variables)):
-        of_variable[variable] |= 1 << len(items)
-        items.append(len(flow.occurrences) + variable)
+    of_variable = [1 << variable for variable in range(len(flow.variables))]    # the lowest bits: a variable without a value
+    items = [-1] * len(flow.variables)  # bit -> occurrence
     for number, occurrence in enumerate(flow.occurrences):
         if occurrence.writes and not flow.variables[occurrence.variable].pinned:
             definition_bit[number] = len(items)
             of_variable[occurrence.variable] |= 1 << len(items)
             items.append(number)
-    gain, lose, start = [0] * count, [0] * count, [0] * count
-    if count:
-        start[flow.entry[0]] = (1 << len(flow.variables)) - 1
+    gain, lose = [0] * count, [0] * count
     for number, bit in definition_bit.items():
         occurrence = flow.occurrences[number]
         gain[occurrence.node] |= 1 << bit
         lose[occurrence.node] |= of_variable[occurrence.variable]
-    reaching = _forward(flow, start, gain, lose, flow.predecessors())
+    _consume(flow, definition_bit, of_variable, gain, lose)
+    start = {flow.entry[0]: (1 << len(flow.variables)) - 1} if count else {}
+    reaching = forward(graph, gain, lose, start)
     undefined: dict[int, bool] = {}
     joined: dict[int, int] = {}         # set of definitions -> a use joined with all of them
     for number, occurrence in enumerate(flow.occurrences):
@@ -156,16 +131,30 @@ def _join_reaching(flow: Flow, join: Callable[[int, int], None]) -> dict[int, bo
         nothing = definitions & (1 << len(flow.variables)) - 1
         if nothing:
             undefined[number] = definitions == nothing
-        if definitions in joined:
-            join(number, joined[definitions])
-        elif definitions:
-            joined[definitions] = number
-            for bit in cells_of(definitions):
+        values = definitions ^ nothing
+        if values in joined:
+            join(number, joined[values])
+        elif values:
+            joined[values] = number
+            for bit in cells_of(values):
                 join(number, items[bit])
     return undefined
 
 
-def _liveness(webs: Webs, predecessors: list[list[int]]) -> list[int]:
+def _consume(flow: Flow, definition_bit: dict[int, int], of_variable: list[int], gain: list[int], lose: list[int]) -> None:
+    """A signal that has been waited for is not raised any more: behind the wait it is as before any command that raises it."""
+    pairs = 0
+    for flight in flow.flights:
+        if flight.pair and flight.signal in definition_bit:
+            pairs |= 1 << definition_bit[flight.signal]
+    for number, node in enumerate(flow.nodes):
+        for variable in node.consumes:
+            if not flow.variables[variable].pinned:
+                lose[number] |= of_variable[variable] & ~(pairs if node.polled else 0)
+                gain[number] |= 1 << variable
+
+
+def _liveness(webs: Webs, graph: Graph) -> list[int]:
     """Behind each point, the webs that some path reads before it writes them."""
     flow = webs.flow
     count = len(flow.nodes)
@@ -176,26 +165,10 @@ def _liveness(webs: Webs, predecessors: list[list[int]]) -> list[int]:
             writes[occurrence.node] |= bit
         else:
             reads[occurrence.node] |= bit
-    before, after = list(reads), [0] * count
-    queue, waiting = deque(reversed(range(count))), [True] * count
-    while queue:
-        node = queue.popleft()
-        waiting[node] = False
-        leaving = 0
-        for successor in flow.successors[node]:
-            leaving |= before[successor]
-        after[node] = leaving
-        arriving = reads[node] | (leaving & ~writes[node])
-        if arriving != before[node]:
-            before[node] = arriving
-            for predecessor in predecessors[node]:
-                if not waiting[predecessor]:
-                    waiting[predecessor] = True
-                    queue.append(predecessor)
-    return after
+    return backward(graph, reads, writes)
 
 
-def _pending(webs: Webs, predecessors: list[list[int]]) -> list[int]:
+def _pending(webs: Webs, graph: Graph) -> list[int]:
     """Behind each point, the flights with a signal that may be under way."""
     flow = webs.flow
     count = len(flow.nodes)
@@ -211,7 +184,7 @@ def _pending(webs: Webs, predecessors: list[list[int]]) -> list[int]:
     for number, node in enumerate(flow.nodes):
         for variable in node.consumes:
             lose[number] |= alone.get(variable, 0) | (0 if node.polled else pairs.get(variable, 0))
-    before = _forward(flow, [0] * count, gain, lose, predecessors)
+    before = forward(graph, gain, lose)
     return [gain[node] | (before[node] & ~lose[node]) for node in range(count)]
 
 
@@ -222,7 +195,7 @@ def _flight_mask(webs: Webs, flight: Flight) -> int:
     return mask
 
 
-def _occupied(webs: Webs, predecessors: list[list[int]]) -> list[int]:
+def _occupied(webs: Webs, graph: Graph) -> list[int]:
     """Behind each point, the webs that will be read or that a unit may still use."""
     flow = webs.flow
     count = len(flow.nodes)
@@ -231,7 +204,7 @@ def _occupied(webs: Webs, predecessors: list[list[int]]) -> list[int]:
     for flight, mask in zip(flow.flights, masks, strict=True):
         if flight.signal is None:       # nobody will know when it is done
             forever[flight.node] |= mask
-    untold = _forward(flow, [0] * count, forever, [0] * count, predecessors)
+    untold = forward(graph, forever, [0] * count)
     out, known = [], {0: 0}
     for node in range(count):
         pending = webs.pending[node]
