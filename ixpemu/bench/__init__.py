@@ -28,7 +28,8 @@ class BenchResult:
     """What was measured. `speeds`: case to mode to figures; in the mode "uncompiled" the same engine runs as plain Python.
 
     `first_compile_seconds` is into an empty cache folder, `warm_start_seconds` from the start of the process to the first
-    instruction executed with a filled one, both with assembly. `peak_memory_mb` is that of the packet case in default mode, in 10^6 bytes.
+    instruction executed with a filled one, both with assembly. `peak_memory_mb` is that of the packet case in default mode, in
+    10^6 bytes.
     """
 
     speeds: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
