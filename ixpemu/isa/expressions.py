@@ -92,3 +92,46 @@ def names_read(step: Statement) -> Iterator[str]:
             yield from names_in(step.condition)
         case Jump():
             yield from names_in(step.address)
+
+
+# Binding strength of the operators, weakest first; unary ones and brackets bind tighter.
+_STRENGTH = {
+    operator: strength
+    for strength, operators in enumerate((("==", "!=", "<", "<=", ">", ">="), ("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*",)))
+    for operator in operators
+}
+_TIGHTEST = 7
+
+
+def expression_text(tree: Expression, within: int = 0) -> str:
+    """An expression in the language of the `do` lines, with no more parentheses than it needs."""
+    match tree:
+        case Number():
+            return str(tree.value) if tree.value < 10 else hex(tree.value)
+        case Name():
+            return tree.name
+        case Unary():
+            return f"{tree.operator}{expression_text(tree.operand, _TIGHTEST)}"
+        case Bits():
+            run = str(tree.high) if tree.high == tree.low else f"{tree.high}:{tree.low}"
+            return f"{expression_text(tree.operand, _TIGHTEST)}[{run}]"
+        case Call():
+            return f"{tree.function}({', '.join(expression_text(argument) for argument in tree.arguments)})"
+        case Binary():
+            strength = _STRENGTH[tree.operator]
+            left, right = expression_text(tree.left, strength), expression_text(tree.right, strength + 1)
+            text = f"{left} {tree.operator} {right}"
+            return f"({text})" if strength < within else text
+
+
+def statement_text(step: Statement) -> str:
+    """A statement in the language of the `do` lines."""
+    match step:
+        case Assign():
+            return f"{step.target} = {expression_text(step.value)}"
+        case Branch():
+            return f"branch {expression_text(step.condition)}"
+        case Jump():
+            return f"jump {expression_text(step.address)}"
+        case Act():
+            return f"{'external' if step.external else 'internal'} {step.action}"

@@ -1,0 +1,159 @@
+"""The instruction and register reference as Markdown pages, made from the blocks; docs/reference holds what it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from ixpemu.isa.blocks import Block, Csr, Form, Timing
+from ixpemu.isa.codec import Codec
+from ixpemu.isa.codecs_values import Choice
+from ixpemu.isa.expressions import statement_text
+from ixpemu.isa.instruction_set import InstructionSet
+
+_CONFIDENCE = (
+    "Confidence: **H** explicit in a primary source or seen in real IXP2400 words, **M** one secondary source or a strong inference, "
+    "**L** a recollection, **assumed** a decision of this project."
+)
+_MADE = "<!-- Made from isa/ by `ixpemu isa reference`; edit the blocks, not this page. -->"
+_SPACES = {
+    "local": "Local CSRs, by byte offset (`local_csr_rd`, `local_csr_wr`)",
+    "cap": "Registers behind the CSR access proxy (`cap`)",
+    "msf": "Registers of the media and switch fabric interface (`msf`)",
+}
+
+
+def reference_pages(isa: InstructionSet) -> dict[str, str]:
+    """The pages by file name."""
+    return {"instructions.md": _instructions(isa), "csrs.md": _registers(isa)}
+
+
+# Instructions
+
+
+def _instructions(isa: InstructionSet) -> str:
+    lines = ["# Instructions", "", _MADE, "", _CONFIDENCE, "",
+             "A word has 40 bits; layouts are written from bit 39 to bit 0, a letter for each field.", ""]
+    lines += _table(("instruction", "does", "forms"), (
+        (f"[{block.name}](#{_anchor(block.name)})", block.title, " ".join(f"`{m}`" for m in block.mnemonics))
+        for block in isa.blocks.values()
+    ))
+    for block in isa.blocks.values():
+        lines += ["", *_block(block)]
+    lines += ["", "# Operand fields", ""]
+    for table in isa.tables.values():
+        source, confidence = isa.provenance[table.name]
+        lines += [f"## {table.name}", "", f"{table.title}.", ""]
+        lines += _table(("bits", "operand", "as"), (
+            (f"`{row.pattern}`", f"`{row.spelling}`", row.use or "source, destination") for row in table.rows
+        ))
+        lines += ["", f"Source: {source}. Confidence: {confidence}.", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _anchor(name: str) -> str:
+    return name.lower().replace(" ", "-")
+
+
+def _block(block: Block) -> list[str]:
+    lines = [f"## {block.name}", "", f"*{block.title}*", "", block.prose, ""]
+    if block.refines is not None:
+        lines += [f"Its words are words of [{block.refines}](#{_anchor(block.refines)}) and are read as this.", ""]
+    if block.spelling_of is not None:
+        lines += [f"Another way to write words of [{block.spelling_of}](#{_anchor(block.spelling_of)}), which is how they are read.", ""]
+    lines.append("```text")
+    for syntax, same in groupby(block.forms, key=_written):
+        lines.append(syntax)
+        shown = [form for form in same if form.primary]
+        lines += [f"    {_spaced(form)}{f'    {form.name}' if form.name else ''}" for form in shown]
+    lines += ["```", ""]
+    for codec in _distinct(block, Choice):
+        assert isinstance(codec, Choice)
+        entries = "  ".join(f"`{'|'.join(words)}` {value}" for value, words in codec.entries)
+        lines += [f"{codec.name} (field {codec.field.letter}): {entries}", ""]
+    lines += ["```text"]
+    lines += [f"{variant.name:<28} {'  '.join(statement_text(s) for s in variant.statements)}".rstrip() for variant in block.variants]
+    lines += ["```", ""]
+    for timing in dict.fromkeys(form.timing for form in block.forms):
+        lines += [_timing(timing), ""]
+    lines += [f"Source: {block.source}. Confidence: {block.confidence}.", "", "```text"]
+    lines += [f"{word:010x}  {text}" for text, word in block.examples]
+    return [*lines, "```"]
+
+
+def _written(form: Form) -> str:
+    options = "".join(f" [, {_option(spec.name, spec.argument)}]" for spec in form.tokens)
+    return form.syntax + options
+
+
+def _option(name: str, argument: str | None) -> str:
+    return name if argument is None else f"{name}[{argument}]"
+
+
+def _spaced(form: Form) -> str:
+    """The layout with a blank between fields, and between fixed bits and fields."""
+    return " ".join("".join(run) for _, run in groupby(form.columns, key=lambda ch: "fixed" if ch in "01" else ch))
+
+
+def _distinct(block: Block, kind: type[Codec]) -> list[Codec]:
+    found: dict[str, Codec] = {}
+    for form in block.forms:
+        for codec in form.codecs:
+            if isinstance(codec, kind):
+                found.setdefault(codec.name, codec)
+    return list(found.values())
+
+
+def _timing(timing: Timing) -> str:
+    parts = [f"{timing.issue} issue cycle{'s' if timing.issue != 1 else ''}"]
+    if timing.aborted:
+        early = "" if timing.early is None else f" ({timing.early} if the condition codes were set earlier than the instruction before)"
+        parts.append(f"{timing.aborted} aborted cycles when taken or swapped{early}")
+    if timing.defer:
+        parts.append(f"up to {timing.defer} deferred instructions, each instead of an aborted cycle")
+    return f"Timing: {', '.join(parts)}. Source: {timing.source}. Confidence: {timing.confidence}."
+
+
+# Registers
+
+
+def _registers(isa: InstructionSet) -> str:
+    lines = ["# Control and status registers", "", _MADE, "", _CONFIDENCE, ""]
+    for space, title in _SPACES.items():
+        lines += [f"## {title}", ""]
+        for csr, others in _families([csr for csr in isa.csrs if csr.space == space]):
+            lines += [*_register(csr, others), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _families(csrs: Sequence[Csr]) -> Iterable[tuple[Csr, Sequence[Csr]]]:
+    """Registers that differ by a number and an address only come as one, with the others."""
+    def kind(csr: Csr) -> tuple[object, ...]:
+        stem = csr.name.rstrip("0123456789")
+        return (stem, csr.prose) if stem.endswith("_") else (csr.name,)
+
+    for _, group in groupby(csrs, key=kind):
+        family = list(group)
+        yield family[0], family[1:]
+
+
+def _register(csr: Csr, others: Sequence[Csr]) -> list[str]:
+    name = csr.name if not others else f"{csr.name} .. {others[-1].name.rsplit('_', 1)[1]}"
+    place = f"{csr.address:#06x}" if not others else f"{csr.address:#06x}, every {others[0].address - csr.address:#x}"
+    notes = [{"r": "read only", "w": "write only", "rw": ""}[csr.access], "per context, by CSR_CTX_POINTER" if csr.indirect else ""]
+    if csr.shadow:
+        notes.append(f"{csr.shadow} instructions between write and use" + (", the old value valid until then" if csr.shadow_old else ""))
+    lines = [f"### {name}", "", f"`{place}` {csr.prose}." + "".join(f" {note[0].upper()}{note[1:]}." for note in notes if note), ""]
+    if csr.fields:
+        lines += _table(("bits", "field", "meaning"), (
+            (f"{field.high}:{field.low}" if field.high != field.low else str(field.high), f"`{field.name}`", field.prose)
+            for field in csr.fields
+        ))
+        lines.append("")
+    lines.append(f"Source: {csr.source}. Confidence: {csr.confidence}.")
+    return lines
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    escaped = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in rows]
+    return [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}", *(f"| {row} |" for row in escaped)]
