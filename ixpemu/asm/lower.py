@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from dataclasses import dataclass
 
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.operands import OperandReader, Place, Refused, as_word, listed
@@ -23,18 +24,48 @@ _MNEMONIC_CHOICE = re.compile(r"^<\w+>")        # in the syntax of a form with s
 _ANY_NUMBER = 1000      # of operands, where the last one may be repeated
 
 
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What tells a form from the others of its mnemonic: how many operands, which words in which places, which options."""
+
+    form: Form
+    fewest: int
+    most: int
+    words: tuple[tuple[int, frozenset[str]], ...]
+    options: frozenset[str]
+
+    @classmethod
+    def of(cls, form: Form) -> _Shape:
+        """The shape of a form."""
+        specs = form.operands
+        return cls(
+            form,
+            sum(not spec.optional for spec in specs),
+            _ANY_NUMBER if specs and specs[-1].variadic else len(specs),
+            tuple((place, frozenset(map(str.lower, spec.words))) for place, spec in enumerate(specs) if spec.kind == "word"),
+            frozenset(token.name.lower() for token in form.tokens),
+        )
+
+    def first_bad_word(self, texts: list[str]) -> int:
+        """The first operand that is none of the words that belong in its place; the number of operands if there is none."""
+        for place, words in self.words:
+            if place < len(texts) and texts[place] not in words:
+                return place
+        return len(texts)
+
+
 class Lowering:
     """Turns statements into instructions."""
 
     def __init__(self, isa: InstructionSet, operands: OperandReader, findings: Findings) -> None:
         self._operands = operands
         self._findings = findings
-        self._forms: dict[str, tuple[Form, ...]] = {}
+        self._forms: dict[str, tuple[_Shape, ...]] = {}
         for block in isa.blocks.values():
             for form in block.forms:
                 for mnemonic in form.mnemonics:
                     key = mnemonic.lower()
-                    self._forms[key] = (*self._forms.get(key, ()), form)
+                    self._forms[key] = (*self._forms.get(key, ()), _Shape.of(form))
 
     def instruction(self, statement: Statement) -> Instruction | None:
         """The instruction of a statement, or None after adding what is wrong with it to the findings."""
@@ -50,14 +81,14 @@ class Lowering:
         form = self._choose(statement, forms)
         if form is None:
             return None
+        places = [Place(line, node, (position, mnemonic)) for position, node in enumerate(statement.operands)]
         operands: list[Operand] = []
         tokens: list[Token] = []
         good = True
-        for position, node in enumerate(statement.operands):
-            spec = form.operands[min(position, len(form.operands) - 1)]
-            place = Place(line, node, f"operand {position + 1} of `{mnemonic}`")
+        specs = form.operands
+        for position, place in enumerate(places):
             try:
-                operands.append(self._operands.operand(place, spec))
+                operands.append(self._operands.operand(place, specs[position] if position < len(specs) else specs[-1]))
             except Refused:
                 good = False
         for node in statement.options:
@@ -70,7 +101,7 @@ class Lowering:
         return Instruction(
             Operation(mnemonic, tuple(operands), tuple(tokens)),
             line.origin(head.start, self._end(statement)),
-            tuple([line.origin(node.start, node.end) for node in statement.operands]),
+            tuple([place.origin() for place in places]),
             tuple([line.origin(node.start, node.end) for node in statement.options]),
             source=line.text[head.start:].strip(),
         )
@@ -88,59 +119,55 @@ class Lowering:
             MNEMONIC_UNKNOWN, f"there is no instruction `{head.text}`", line.origin(head.start, head.end), help=help_text
         )
 
-    def _choose(self, statement: Statement, forms: tuple[Form, ...]) -> Form | None:
+    def _choose(self, statement: Statement, forms: tuple[_Shape, ...]) -> Form | None:
         nodes = statement.operands
+        count = len(nodes)
+        if len(forms) == 1 and not forms[0].words and forms[0].fewest <= count <= forms[0].most:
+            return forms[0].form
         texts = [as_word(statement.line, node) for node in nodes]
+        lowered = [text.lower() if text is not None else "" for text in texts]
+        wanted = {node.text.lower() for node in statement.options}
         best: Form | None = None
         best_score = -1
-        fitting_words: list[Form] = []
-        wanted = {node.text.lower() for node in statement.options}
-        for form in forms:
-            literal = _literal_words(form, texts)
-            if literal is None:
+        for shape in forms:
+            if not shape.fewest <= count <= shape.most or shape.first_bad_word(lowered) < count:
                 continue
-            fitting_words.append(form)
-            if not _fewest(form) <= len(nodes) <= _most(form):
-                continue
-            score = 2 * literal + (wanted <= {token.name.lower() for token in form.tokens})
+            score = 2 * len(shape.words) + (wanted <= shape.options)
             if score > best_score:
-                best, best_score = form, score
+                best, best_score = shape.form, score
         if best is None:
-            self._report_shape(statement, forms, fitting_words, texts)
+            self._report_shape(statement, forms, lowered)
         return best
 
-    def _report_shape(
-        self, statement: Statement, forms: tuple[Form, ...], fitting: list[Form], texts: list[str | None]
-    ) -> None:
-        line, head = statement.line, statement.head
+    def _report_shape(self, statement: Statement, forms: tuple[_Shape, ...], texts: list[str]) -> None:
+        line, head, nodes = statement.line, statement.head, statement.operands
         if head is None:
             return
-        nodes = statement.operands
+        fitting = [shape for shape in forms if shape.first_bad_word(texts) == len(texts)]
         if not fitting:
-            position = max(_first_bad_word(form, texts) for form in forms)
-            words = sorted({
-                word for form in forms if position < len(form.operands) and _first_bad_word(form, texts) == position
-                for word in form.operands[position].words
-            })
-            given = texts[position] or line.text[nodes[position].start:nodes[position].end]
-            spelled = {word.lower(): word for word in words}
-            close = difflib.get_close_matches(given.lower(), spelled, 1, 0.5)
+            position = max(shape.first_bad_word(texts) for shape in forms)
+            spelled = {
+                word.lower(): word for shape in forms if shape.first_bad_word(texts) == position
+                for word in shape.form.operands[position].words
+            }
+            node = nodes[position]
+            close = difflib.get_close_matches(texts[position], spelled, 1, 0.5)
             self._findings.error(
-                OPERAND_WORD, f"`{head.text}` knows no `{given}`", line.origin(nodes[position].start, nodes[position].end),
-                help=(f"did you mean `{spelled[close[0]]}`? " if close else "") + f"it knows {listed(words)}",
+                OPERAND_WORD, f"`{head.text}` knows no `{line.text[node.start:node.end]}`", line.origin(node.start, node.end),
+                help=(f"did you mean `{spelled[close[0]]}`? " if close else "") + f"it knows {listed(sorted(spelled.values()))}",
             )
             return
-        form = min(fitting, key=lambda form: min(abs(len(nodes) - _fewest(form)), abs(len(nodes) - _most(form))))
-        wanted = sorted({count for form in fitting for count in (_fewest(form), _most(form)) if count < _ANY_NUMBER})
+        nearest = min(fitting, key=lambda shape: min(abs(len(nodes) - shape.fewest), abs(len(nodes) - shape.most)))
+        wanted = sorted({count for shape in fitting for count in (shape.fewest, shape.most) if count < _ANY_NUMBER})
         origin = line.origin(head.start, self._end(statement))
         if nodes and len(nodes) > wanted[-1]:
             origin = line.origin(nodes[wanted[-1]].start, nodes[-1].end)
         takes = " or ".join(str(count) for count in wanted)
-        if any(_most(form) == _ANY_NUMBER for form in fitting):
+        if any(shape.most == _ANY_NUMBER for shape in fitting):
             takes = f"{wanted[0]} or more"
         self._findings.error(
             OPERAND_COUNT, f"`{head.text}` takes {takes} operand{'s' * (takes != '1')}, not {len(nodes)}", origin,
-            help=f"it is written `{_MNEMONIC_CHOICE.sub(head.text, form.syntax)}`",
+            help=f"it is written `{_MNEMONIC_CHOICE.sub(head.text, nearest.form.syntax)}`",
         )
 
     def _option(self, line: Line, node: Node, form: Form, mnemonic: str, before: list[Token]) -> Token:
@@ -183,30 +210,3 @@ class Lowering:
             OPTION_ARGUMENT, f"`{spec.name}` takes {takes}, not {len(nodes)}", place,
             f"it is written `{spec.name}{example}`",
         )
-
-
-def _fewest(form: Form) -> int:
-    return sum(not spec.optional for spec in form.operands)
-
-
-def _most(form: Form) -> int:
-    return _ANY_NUMBER if form.operands and form.operands[-1].variadic else len(form.operands)
-
-
-def _first_bad_word(form: Form, texts: list[str | None]) -> int:
-    """The first operand that is none of the words that its place asks for; the number of operands if there is none."""
-    for position, (spec, text) in enumerate(zip(form.operands, texts, strict=False)):
-        if spec.kind == "word" and (text is None or text.lower() not in [word.lower() for word in spec.words]):
-            return position
-    return len(texts)
-
-
-def _literal_words(form: Form, texts: list[str | None]) -> int | None:
-    """How many operands are words that the form asks for; None if one of them is another."""
-    count = 0
-    for spec, text in zip(form.operands, texts, strict=False):
-        if spec.kind == "word":
-            if text is None or text.lower() not in [word.lower() for word in spec.words]:
-                return None
-            count += 1
-    return count

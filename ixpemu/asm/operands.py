@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from ixpemu.asm.expressions import (
     AddressKind,
@@ -43,18 +42,31 @@ class Refused(Exception):
     """The operand at hand is wrong and has been reported."""
 
 
-@dataclass(frozen=True, slots=True)
 class Place:
-    """Where an operand stands, for messages."""
+    """Where an operand stands, for messages; `what` says it in words. Made for every operand, so it does no work unasked."""
 
-    line: Line
-    node: Node
-    what: str           # e.g. "operand 2 of `alu`"
+    __slots__ = ("_origin", "_what", "line", "node")
+
+    def __init__(self, line: Line, node: Node, what: str | tuple[int, str]) -> None:
+        """`what` may be the operand's number from 0 and the mnemonic."""
+        self.line = line
+        self.node = node
+        self._what = what
+        self._origin: Origin | None = None
+
+    @property
+    def what(self) -> str:
+        """E.g. "operand 2 of `alu`"."""
+        return self._what if isinstance(self._what, str) else f"operand {self._what[0] + 1} of `{self._what[1]}`"
 
     def origin(self) -> Origin:
-        return self.line.origin(self.node.start, self.node.end)
+        """Where it is in the source."""
+        if self._origin is None:
+            self._origin = self.line.origin(self.node.start, self.node.end)
+        return self._origin
 
     def text(self) -> str:
+        """How it is written, after preprocessing."""
         return self.line.text[self.node.start:self.node.end]
 
 

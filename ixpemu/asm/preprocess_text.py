@@ -135,25 +135,25 @@ class Substitution:
         """The line with all defined names expanded from `start` on and `/**/` pasted; words made by pasting are expanded too."""
         self._count = 0
         for _ in range(8):
-            line = self._expand(line, start, frozenset())
+            line = self._expand(line, start, frozenset(), 0)
             if PASTE not in line.text:
                 break
             line = without_paste(line)
         return line
 
-    def _expand(self, line: Line, start: int, hidden: frozenset[str]) -> Line:
+    def _expand(self, line: Line, start: int, hidden: frozenset[str], depth: int) -> Line:
         text = line.text
         if self.defines.keys().isdisjoint(WORDS.findall(text.lower(), start)):
             return line
-        if len(hidden) > DEEPEST:
-            raise RunawayLine(f"#define names refer to one another more than {DEEPEST} deep")
+        if depth > DEEPEST:
+            raise RunawayLine(f"#define names stand in one another more than {DEEPEST} deep")
         builder = Builder()
         kept = position = start
         builder.copy(line, 0, start)
         while (match := _PIECES.search(text, position)) is not None:
             position = match.end()
             if match.lastgroup == "quoted":
-                inner = self._quoted(line, match.start(), match.end(), hidden)
+                inner = self._quoted(line, match.start(), match.end(), hidden, depth)
                 builder.copy(line, kept, match.start())
                 builder.put_line(inner, _place(line, match.start(), match.end()))
                 kept = position
@@ -170,18 +170,18 @@ class Substitution:
             place = _place(line, match.start(), match.end())
             body = Line(line.file, define.body, (place,), line.frames)
             if define.parameters is not None:
-                call = self._call(line, position, define, body, hidden)
+                call = self._call(line, position, define, body, hidden, depth)
                 if call is None:
                     continue
                 body, position = call
             builder.copy(line, kept, match.start())
-            builder.put_line(self._expand(body, 0, hidden | {key}), place)
+            builder.put_line(self._expand(body, 0, hidden | {key}, depth + 1), place)
             kept = position
         builder.copy(line, kept, len(text))
         return builder.line(line.file, line.frames)
 
-    def _quoted(self, line: Line, start: int, end: int, hidden: frozenset[str]) -> Line:
-        inner = self._expand(line.slice(start + 1, end - 1), 0, hidden)
+    def _quoted(self, line: Line, start: int, end: int, hidden: frozenset[str], depth: int) -> Line:
+        inner = self._expand(line.slice(start + 1, end - 1), 0, hidden, depth + 1)
         builder = Builder()
         builder.copy(line, start, start + 1)
         builder.put_line(inner, _place(line, start, end))
@@ -189,7 +189,7 @@ class Substitution:
         return builder.line(line.file, line.frames)
 
     def _call(
-        self, line: Line, position: int, define: Define, body: Line, hidden: frozenset[str]
+        self, line: Line, position: int, define: Define, body: Line, hidden: frozenset[str], depth: int
     ) -> tuple[Line, int] | None:
         """The body with the arguments that follow at `position`, and where they end; None if no fitting arguments follow."""
         parameters = define.parameters or ()
@@ -205,6 +205,7 @@ class Substitution:
         if len(arguments) != len(parameters):
             return None
         given = {
-            name.lower(): self._expand(argument, 0, hidden) for name, argument in zip(parameters, arguments, strict=True)
+            name.lower(): self._expand(argument, 0, hidden, depth + 1)
+            for name, argument in zip(parameters, arguments, strict=True)
         }
         return replace_words(body, 0, given.get), closing + 1

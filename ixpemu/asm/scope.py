@@ -145,7 +145,7 @@ class Scopes:
                 message = f"`{spelling}` is a single register"
                 help_text: str | None = f"declare it as `.reg {spelling}[{min(index + 1, 16)}]`"
             else:
-                message = f"`{spelling}[{signed(index)}]` is outside of the aggregate: it has the members 0 to {declaration.size - 1}"
+                message = f"`{spelling}[{signed(index)}]` is not in the aggregate, which has 0 to {declaration.size - 1}"
                 help_text = None
             self._findings.error(
                 AGGREGATE, message, origin, notes=(Note("it was declared here", declaration.origin),), help=help_text

@@ -47,6 +47,8 @@ class Line:
 
     def level(self, offset: int) -> int:
         """The macro expansion in which the character at `offset` was written."""
+        if len(self.marks) == 1:
+            return self.marks[0].level
         return self._mark(offset).level
 
     def place(self, offset: int) -> Mark:
@@ -60,6 +62,9 @@ class Line:
         """The place of text[start:end], cut to the line where it starts."""
         if end is None:
             end = len(self.text)
+        if len(self.marks) == 1 and not self.marks[0].width:    # as most lines are: straight from the file
+            mark = self.marks[0]
+            return Span(self.file, mark.line, mark.column + start, max(1, end - start))
         first, last = self.place(start), self.place(max(start, end - 1))
         if last.line != first.line:
             return Span(self.file, first.line, first.column, first.width)

@@ -1,7 +1,7 @@
 """Case files: one text file a case, cut into sections by lines `==== name`, read by every runner that knows one of them.
 
-The text before the first section says what the case is for. Runners compare or, with `--update-goldens`, rewrite the sections that
-are results; what the case gives (`source`, `file NAME`) is never touched.
+The text before the first section says what the case is for. Runners compare or, with `--update-goldens`, rewrite the sections
+that are results; what the case gives (`source`, `file NAME`) is never touched.
 """
 
 from __future__ import annotations
