@@ -8,7 +8,7 @@ from ixpemu.app_file import AppSettings
 from ixpemu.chip import Chip
 from ixpemu.image import Image
 from ixpemu.trace.collector import Collector, engine_sums, inside
-from ixpemu.trace.summary import CycleSums, PortFigures, RunReport, Uncounted, line_gbps, merge_drops
+from ixpemu.trace.summary import CycleSums, PortFigures, RunReport, Uncounted, Where, line_gbps, merge_drops
 
 REFUSED = {"runts": "runt", "oversize": "frame too long", "overflow": "receive FIFO full"}
 
@@ -33,12 +33,27 @@ def figures(
     clocks = sum(max(chip.cycle, int(state.engines[me]["clock"])) for me in loaded)
     ports = tuple(_port(chip, number) for number in range(len(chip.ports)))
     sent = sum(port.sent[0] for port in ports)
+    where = tuple(_where(chip, images[me], me, ctx) for me in loaded for ctx in range(0, 8, 8 // images[me].contexts))
     return RunReport(
         application=settings.name, clock_hz=chip.clock_hz, cycles=chip.cycle, clocks=clocks, stop=stop, types=types,
         outside=outside, ports=ports if settings.ports else (), arrived=sum(port.offered[0] for port in ports), sent=sent,
         generated=sent - chip.packets_sent, inside=inside(state),
         drops=merge_drops(totals.drops, *(port.refused for port in ports)), wall_seconds=wall, notes=notes,
+        where=where,
     )
+
+
+def _where(chip: Chip, image: Image, me: int, ctx: int) -> Where:
+    """Where a context stands, in the terms of its source."""
+    context = chip.me[me].ctx[ctx]
+    address = context.pc
+    before = [(at, name) for name, at in image.labels.items() if at <= address]
+    label = ""
+    if before:
+        at, name = max(before)
+        label = f"{name.rstrip('#')}#" + (f" + {address - at}" if address > at else "")
+    place = str(image.debug[address].place) if address < len(image.debug) else ""
+    return Where(me, ctx, address, context.state, label, place)
 
 
 def _port(chip: Chip, number: int) -> PortFigures:

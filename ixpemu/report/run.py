@@ -132,6 +132,9 @@ def run_report(report: RunReport) -> RenderableType:
     for title, table in titled:
         if table is not None:
             parts += [Text(), Text(title, style="bold"), table]
+    executing = [place for place in report.where if place.state == "executing"]
+    if executing and not report.complete:
+        parts += [Text(), Text("Program counters", style="bold"), *(Text(str(place)) for place in executing)]
     for note in report.notes:
         parts += [Text(), Text(f"note: {note}")]
     for fault in unbalanced(report):
@@ -179,6 +182,11 @@ def run_json(report: RunReport) -> dict[str, object]:
                 "receive_gbps": port.receive_gbps, "transmit_gbps": port.transmit_gbps,
             }
             for port in report.ports
+        ],
+        "where": [
+            {"me": place.me, "ctx": place.ctx, "address": place.address, "state": place.state, "label": place.label,
+             "place": place.place}
+            for place in report.where
         ],
         "notes": list(report.notes),
         "faults": list(unbalanced(report)),

@@ -11,6 +11,7 @@ from ixpemu.trace.summary import (
     Totals,
     TypeFigures,
     Uncounted,
+    Where,
     summarise,
 )
 
@@ -23,5 +24,6 @@ __all__ = [
     "Totals",
     "TypeFigures",
     "Uncounted",
+    "Where",
     "summarise",
 ]

@@ -132,6 +132,25 @@ class Uncounted:
 
 
 @dataclass(frozen=True, slots=True)
+class Where:
+    """Where a context stands: `address` in words, the label at or before it with the distance, the source line, and what it does
+    ("executing", "ready", "asleep", "off")."""
+
+    me: int
+    ctx: int
+    address: int
+    state: str
+    label: str = ""
+    place: str = ""
+
+    def __str__(self) -> str:
+        parts = [f"microengine {self.me}, context {self.ctx}: at {self.address}"]
+        parts += [f"({self.label})"] if self.label else []
+        parts += [self.place] if self.place else []
+        return " ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
 class RunReport:
     """What a run did. `cycles` are chip cycles; `clocks` microengine cycles, one per chip cycle and loaded microengine."""
 
@@ -150,6 +169,12 @@ class RunReport:
     drops: dict[str, int] = field(default_factory=dict)
     wall_seconds: float = 0.0
     notes: tuple[str, ...] = ()             # what a reader has to know beside the figures
+    where: tuple[Where, ...] = ()           # where the contexts stood when the run stopped
+
+    @property
+    def complete(self) -> bool:
+        """Whether all input was used up and every packet has left."""
+        return self.stop == "quiet"
 
     @property
     def seconds(self) -> float:

@@ -50,6 +50,7 @@ def test_help_and_version(folder: Path) -> None:
     ("asm", "good.uc", "--nonsense"),
     ("asm", "good.uc", "--format", "elf"),
     ("asm", "good.uc", "-D", "=1"),
+    ("asm", "good.uc", "--stop-after", "lunch"),
     ("dis", "good.ixp", "--contexts", "6"),
     ("run", "ipv4_forward", "--packets", "1", "--cycles", "1"),
     ("run", "ipv4_forward", "--packets", "none"),
@@ -79,6 +80,13 @@ def test_the_image_goes_beside_the_source(folder: Path) -> None:
     done = ixpemu("asm", "good.uc", "--list", "good.list", cwd=folder)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert (folder / "good.ixp").is_file() and "alu[--, a, +, b]" in (folder / "good.list").read_text()
+
+
+@pytest.mark.parametrize(("stage", "has"), [("scope", "immed[a, 5]"), ("encode", "e000010000"), ("allocate", "a0"), ("flow", "a")])
+def test_a_stage_is_printed_and_nothing_written(folder: Path, stage: str, has: str) -> None:
+    done = ixpemu("asm", "good.uc", "--stop-after", stage, cwd=folder)
+    assert done.returncode == 0 and has in done.stdout
+    assert not (folder / "good.ixp").exists()
 
 
 def test_errors_in_source_are_1_with_place_and_advice(folder: Path) -> None:

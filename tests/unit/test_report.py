@@ -1,5 +1,6 @@
 """Summaries against sums done by hand in plain Python, and the report at fixed width."""
 
+import dataclasses
 import json
 import random
 import statistics
@@ -10,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from ixpemu.report import run_json, run_report
-from ixpemu.trace import CycleSums, Latency, PacketColumns, PortFigures, RunReport, Totals, Uncounted, summarise
+from ixpemu.trace import CycleSums, Latency, PacketColumns, PortFigures, RunReport, Totals, Uncounted, Where, summarise
 from ixpemu.trace.summary import DROPPED, INSIDE, SENT, line_gbps, merge_drops, unbalanced
 
 KINDS, REASONS, UNITS = ("ipv4", "arp", "never"), ("no route", "bad checksum"), ("scratch", "sram", "dram", "msf")
@@ -167,14 +168,20 @@ def test_the_report_as_text() -> None:
 
 
 def test_a_report_whose_sums_do_not_hold_says_so() -> None:
-    import dataclasses
-
     good = example()
     assert unbalanced(good) == []
     bad = dataclasses.replace(good, clocks=good.clocks + 1, inside=1)
     assert len(unbalanced(bad)) == 2
     assert "these sums do not hold: microengine cycles: 12,000 are accounted for, 12,001 passed" in text_of(bad)
     assert len(run_json(bad)["faults"]) == 2
+
+
+def test_where_an_unfinished_run_stands() -> None:
+    where = (Where(0, 3, 7, "executing", "loop# + 2", "rx.uc:40"), Where(0, 4, 0, "asleep"))
+    text = text_of(dataclasses.replace(example(), stop="the limit of 6,000 cycles", where=where))
+    assert "Program counters\nmicroengine 0, context 3: at 7 (loop# + 2) rx.uc:40\n" in text
+    assert "context 4" not in text
+    assert "Program counters" not in text_of(dataclasses.replace(example(), where=where))
 
 
 def test_the_report_as_json() -> None:
