@@ -63,7 +63,7 @@ class Memory:
 
 
 class Dram:
-    """DRAM as the XScale uses it, byte by byte, a cache line an access."""
+    """DRAM as the XScale uses it, byte by byte, a cache line an access. Lines written together commit together, with the last."""
 
     def __init__(self, xscale: XScale) -> None:
         self._xscale = xscale
@@ -72,8 +72,7 @@ class Dram:
         return self._xscale.read_dram(address, count)
 
     def write_bytes(self, address: int, octets: bytes) -> None:
-        for start in range(0, len(octets), CACHE_LINE):
-            self._xscale.write("dram", address + start, octets[start : start + CACHE_LINE])
+        self._xscale.write("dram", address, octets)
 
 
 class Registers:
@@ -197,8 +196,7 @@ class XScale:
 
     def read_dram(self, address: int, count: int) -> bytes:
         """`count` bytes of DRAM from byte `address` on."""
-        lines = (address + count - 1) // CACHE_LINE - address // CACHE_LINE + 1 if count else 0
-        self.spend(lines * self._cost("dram_cycles"))
+        self.spend(_lines(address, count) * self._cost("dram_cycles"))
         octets = bytearray(self.chip.dram.read_bytes(address, count))
         for queued in self._writes:
             if isinstance(queued.words, bytes):
@@ -209,8 +207,10 @@ class XScale:
 
     def write(self, place: str, address: int, words: tuple[int, ...] | bytes) -> None:
         """One write, to "sram", "dram", "msf", "cap", "ring" (the address is its number) or the local CSRs "csr 0" .. "csr 7"."""
-        costs = {"sram": "sram_cycles", "dram": "dram_cycles", "ring": "scratch_cycles"}
-        self.spend(self._cost(costs.get(place, "csr_cycles")))
+        if isinstance(words, bytes):
+            self.spend(_lines(address, len(words)) * self._cost("dram_cycles"))
+        else:
+            self.spend(self._cost({"sram": "sram_cycles", "ring": "scratch_cycles"}.get(place, "csr_cycles")))
         write = Write(self.cycle, place, address, words)
         if self._running:
             self._writes.append(write)
@@ -293,3 +293,8 @@ class XScale:
             self.chip.start(me)
         self._running = True
         self._time = self.chip.cycle
+
+
+def _lines(address: int, count: int) -> int:
+    """Cache lines that `count` bytes from `address` on touch."""
+    return (address + count - 1) // CACHE_LINE - address // CACHE_LINE + 1 if count else 0
