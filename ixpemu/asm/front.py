@@ -16,7 +16,8 @@ from ixpemu.asm.findings import Findings, Stopped
 from ixpemu.asm.lower import Lowering
 from ixpemu.asm.operands import OperandReader
 from ixpemu.asm.parser import parse_line
-from ixpemu.asm.preprocess import Preprocessed, decode, preprocess
+from ixpemu.asm.preprocess import Preprocessed, preprocess
+from ixpemu.asm.preprocess_files import decode
 from ixpemu.asm.preprocess_text import WORDS
 from ixpemu.asm.program import Program
 from ixpemu.asm.scope import Labels, Scopes

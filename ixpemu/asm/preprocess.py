@@ -10,39 +10,25 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ixpemu.asm.findings import Findings, Stopped
-from ixpemu.asm.preprocess_functions import Conditions
+from ixpemu.asm.preprocess_files import Files
 from ixpemu.asm.preprocess_macros import HASH, Call, Macro, at_level, find_call, instantiate, parse_parameters
-from ixpemu.asm.preprocess_text import WORDS, Define, RunawayLine, Substitution, matching, split_arguments, stripped
-from ixpemu.asm.source import NEWLINE, Line, logical_lines
-from ixpemu.codes import (
-    DEFINED_TWICE,
-    EXPANSION_LIMIT,
-    FILE_UNREADABLE,
-    HASH_BLOCK_OPEN,
-    HASH_BLOCK_UNOPENED,
-    HASH_MALFORMED,
-    HASH_UNKNOWN,
-    HASH_UNSUPPORTED,
-    INCLUDE_CYCLE,
-    INCLUDE_MISSING,
-    USER_ERROR,
-    USER_WARNING,
-)
-from ixpemu.diagnostics import Diagnostic, MacroFrame, Note, Origin, Severity, Sources
+from ixpemu.asm.preprocess_names import Names
+from ixpemu.asm.preprocess_text import WORDS, Define, RunawayLine, matching, split_arguments, stripped
+from ixpemu.asm.source import Line
+from ixpemu.codes import DEFINED_TWICE, EXPANSION_LIMIT, HASH_BLOCK_OPEN, HASH_BLOCK_UNOPENED, HASH_MALFORMED, HASH_UNKNOWN
+from ixpemu.diagnostics import MacroFrame, Note, Sources
 
-MOST_LINES = 60_000        # lines looked at, loops and macros unrolled; the control store holds 4,096 words
-DEEPEST = 50                # macros within macros, files within files
+MOST_LINES = 60_000         # lines looked at, loops and macros unrolled; the control store holds 4,096 words
+DEEPEST = 50                # macros within macros
 
 # What every program can test. `__PREPROC32` says that arithmetic is 32 bits wide.
 PREDEFINED = {"__IXPEMU": "1", "__IXP2400": "1", "__IXP2XXX": "1", "__PREPROC32": "1"}
 
-_INCLUDE = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|<([^>]+)>)\s*$""")
-_MESSAGE = re.compile(r"""\s*(?:\d+\s+(?=["']))?(.*?)\s*$""")
 _LOOPS = ("while", "for", "repeat")
 _CONDITIONALS = ("if", "ifdef", "ifndef")
 
@@ -108,23 +94,16 @@ class Preprocessor:
 
     def __init__(self, findings: Findings, include: Sequence[Path], result: Preprocessed) -> None:
         self.findings = findings
-        self.include = include
         self.result = result
         self.defines = self.result.defines
         self.macros = result.macros
-        self._substitution = Substitution(self.defines)
-        self._conditions = Conditions(self._substitution, findings)
-        self._lines_of: dict[Path, tuple[str, list[Line]]] = {}
+        self._names = Names(self.defines, findings)
+        self._files = Files(include, result.sources, self._names.substitution, findings)
         self._work = 0
-        self._directives: dict[str, Callable[[Line, int, _Context], None]] = {
-            "define": self._define, "define_eval": self._define_eval, "undef": self._undef, "include": self._include,
-            "error": self._message, "warning": self._message, "info": self._message, "pragma": self._pragma,
-        }
 
     def run_text(self, file: str, text: str, context: _Context) -> None:
         """Runs the lines of a text."""
-        self.result.sources.lines[file] = NEWLINE.split(text)
-        self.run(logical_lines(file, text, self.findings), context)
+        self.run(self._files.text(file, text), context)
 
     def run(self, lines: Sequence[Line], context: _Context) -> None:
         """Runs lines of a file, a macro's body or a loop's body: conditionals and blocks must be closed within."""
@@ -178,7 +157,7 @@ class Preprocessor:
     # Statements and macro calls
 
     def _statement(self, line: Line, context: _Context) -> None:
-        line = self._substitution.line(line)
+        line = self._names.substitution.line(line)
         if self.macros and self._macro_call(line, context):
             return
         if line.text.strip():
@@ -243,7 +222,7 @@ class Preprocessor:
         if not text:
             self.findings.error(HASH_MALFORMED, "an expression is missing here", place.whole())
             return None
-        return self._conditions.number(place)
+        return self._names.conditions.number(place)
 
     # Blocks
 
@@ -306,8 +285,10 @@ class Preprocessor:
                 HASH_MALFORMED, "#for needs a name and a list", line.whole(), help="write `#for name [value, value, ...]`"
             )
             return
-        values = self._substitution.line(stripped(line, header.end(), len(line.text)))
-        inner = (1, len(values.text) - 1) if matching(values.text, 0) == len(values.text) - 1 else (0, len(values.text))
+        values = self._names.substitution.line(stripped(line, header.end(), len(line.text)))
+        text = values.text
+        bracketed = text[:1] in ("[", "(") and matching(text, 0) == len(text) - 1
+        inner = (1, len(text) - 1) if bracketed else (0, len(text))
         key = header.group(1).lower()
         before = self.defines.get(key)
         for value in split_arguments(values, *inner):
@@ -322,146 +303,25 @@ class Preprocessor:
     # Single directives
 
     def _directive(self, word: str, line: Line, hash_word: re.Match[str], context: _Context) -> None:
-        action = self._directives.get(word)
+        if word == "include":
+            found = self._files.include(line, hash_word.end(), context.files)
+            if found is not None:
+                path, lines = found
+                inner = _Context(context.level, context.frames, context.depth, (*context.files, path))
+                self.run(at_level(lines, context.frames, context.level) if context.level else lines, inner)
+            return
+        action = self._names.actions.get(word)
         if action is not None:
-            action(line, hash_word.end(), context)
+            action(line, hash_word.end())
             return
         origin = line.origin(hash_word.start(1) - 1 if word else hash_word.end() - 1, hash_word.end())
         if word in ("endm", "endloop"):
             opener = "#macro" if word == "endm" else "#while, #for or #repeat"
             self.findings.error(HASH_BLOCK_UNOPENED, f"#{word} without {opener}", origin)
             return
-        known = [*self._directives, *_CONDITIONALS, "elif", "else", "endif", "macro", "endm", *_LOOPS, "endloop"]
+        known = [*self._names.actions, "include", *_CONDITIONALS, "elif", "else", "endif", "macro", "endm", *_LOOPS, "endloop"]
         close = difflib.get_close_matches(word, known, 1)
         self.findings.error(
             HASH_UNKNOWN, f"there is no directive `#{hash_word.group(1)}`", origin,
             help=f"did you mean `#{close[0]}`?" if close else None,
         )
-
-    def _define(self, line: Line, start: int, context: _Context) -> None:
-        header = re.compile(r"\s*([A-Za-z_]\w*)(\()?").match(line.text, start)
-        if header is None:
-            self.findings.error(HASH_MALFORMED, "#define needs a name", line.whole(), help="write `#define NAME text`")
-            return
-        parameters: tuple[str, ...] | None = None
-        body_start = header.end()
-        if header.group(2):
-            closing = matching(line.text, header.end() - 1)
-            pieces = split_arguments(line, header.end(), closing) if closing is not None else []
-            bad = [piece for piece in pieces if WORDS.fullmatch(piece.text) is None]
-            if closing is None or bad:
-                self.findings.error(
-                    HASH_MALFORMED, "the parameters of a #define are names in parentheses", line.whole(),
-                    help="leave a blank behind the name if the parenthesis belongs to its text",
-                )
-                return
-            parameters, body_start = tuple(piece.text for piece in pieces), closing + 1
-        self._set(Define(header.group(1), parameters, line.text[body_start:].strip(), line.whole()))
-
-    def _set(self, define: Define) -> None:
-        known = self.defines.get(define.name.lower())
-        same = known is None or (known.body, known.parameters) == (define.body, define.parameters)
-        if known is not None and not same and not known.evaluated and not define.evaluated:
-            notes = (Note("it was defined here", known.origin),) if known.origin is not None else ()
-            self.findings.warning(
-                DEFINED_TWICE, f"`{define.name}` is defined again with another text", define.origin, notes=notes,
-                help="the later text counts from here on; #undef it first, or use #define_eval for a counter",
-            )
-        self.defines[define.name.lower()] = define
-
-    def _define_eval(self, line: Line, start: int, context: _Context) -> None:
-        header = re.compile(r"\s*([A-Za-z_]\w*)\s*").match(line.text, start)
-        if header is None or not line.text[header.end():].strip():
-            self.findings.error(
-                HASH_MALFORMED, "#define_eval needs a name and an expression", line.whole(),
-                help="write `#define_eval NAME expression`",
-            )
-            return
-        value = self._conditions.value(stripped(line, header.end(), len(line.text)))
-        if value is not None:
-            self._set(Define(header.group(1), None, str(value), line.whole(), evaluated=True))
-
-    def _undef(self, line: Line, start: int, context: _Context) -> None:
-        name = line.text[start:].strip()
-        if WORDS.fullmatch(name) is None:
-            self.findings.error(HASH_MALFORMED, "#undef needs one name", line.whole(), help="write `#undef NAME`")
-            return
-        self.defines.pop(name.lower(), None)
-
-    def _message(self, line: Line, start: int, context: _Context) -> None:
-        hash_word = HASH.match(line.text)
-        word = hash_word.group(1).lower() if hash_word is not None else "error"
-        text = _MESSAGE.match(self._substitution.line(line, start).text, start)
-        words = text.group(1) if text is not None else ""
-        if len(words) > 1 and words[0] == words[-1] and words[0] in "'\"":
-            words = words[1:-1]
-        code = USER_ERROR if word == "error" else USER_WARNING
-        severity = {"error": Severity.ERROR, "warning": Severity.WARNING}.get(word, Severity.NOTE)
-        self.findings.add(Diagnostic(code, words or f"#{word}", severity, line.whole()))
-
-    def _pragma(self, line: Line, start: int, context: _Context) -> None:
-        self.findings.warning(HASH_UNSUPPORTED, "#pragma is not supported yet and does nothing", line.whole())
-
-    def _include(self, line: Line, start: int, context: _Context) -> None:
-        rest = self._substitution.line(line, start)
-        match = _INCLUDE.match(line.text, start) or _INCLUDE.match(rest.text, start)
-        if match is None:
-            self.findings.error(
-                HASH_MALFORMED, "#include needs a file name", line.whole(),
-                help='write `#include "file.uc"` or `#include <file.uc>`',
-            )
-            return
-        name = match.group(1) or match.group(2) or match.group(3)
-        where = (line if match.string is line.text else rest).origin(
-            match.start(match.lastindex or 0), match.end(match.lastindex or 0)
-        )
-        beside = [] if match.group(3) or line.file[:1] == "<" else [Path(line.file).parent]
-        folders = list(dict.fromkeys([*beside, *self.include]))
-        path = next((folder / name for folder in folders if _is_file(folder / name)), None)
-        if path is None:
-            looked = ", ".join(str(folder) for folder in folders) or "no folder"
-            self.findings.error(
-                INCLUDE_MISSING, f"there is no file `{name}`", where, help=f"looked in {looked}; -I adds folders"
-            )
-            return
-        resolved = path.resolve()
-        if resolved in context.files or len(context.files) >= DEEPEST:
-            chain = " -> ".join(file.name for file in (*context.files, resolved)[-6:])
-            self.findings.error(
-                INCLUDE_CYCLE, f"`{name}` includes itself: {chain}", where,
-                help="protect it: #ifndef NAME, #define NAME, ..., #endif",
-            )
-            return
-        lines = self._read(path, resolved, where)
-        inner = _Context(context.level, context.frames, context.depth, (*context.files, resolved))
-        self.run(at_level(lines, context.frames, context.level) if context.level else lines, inner)
-
-    def _read(self, path: Path, resolved: Path, where: Origin) -> list[Line]:
-        known = self._lines_of.get(resolved)
-        if known is not None:
-            return known[1]
-        try:
-            text = decode(path.read_bytes())
-        except OSError as error:
-            self.findings.error(FILE_UNREADABLE, f"`{path}` cannot be read: {error.strerror}", where)
-            return []
-        file = str(path)
-        self.result.sources.lines[file] = NEWLINE.split(text)
-        lines = logical_lines(file, text, self.findings)
-        self._lines_of[resolved] = (file, lines)
-        return lines
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):       # a name no file system takes
-        return False
-
-
-def decode(content: bytes) -> str:
-    """The text of a source file: UTF-8, or Latin-1 as old editors wrote it."""
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("latin-1")

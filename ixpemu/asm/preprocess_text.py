@@ -48,7 +48,7 @@ def matching(text: str, start: int) -> int | None:
         if sign in ("[", "("):
             stack.append("]" if sign == "[" else ")")
         elif sign in ("]", ")"):
-            if sign != stack.pop():
+            if not stack or sign != stack.pop():
                 return None
             if not stack:
                 return start + match.start()

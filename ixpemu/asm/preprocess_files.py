@@ -1,0 +1,95 @@
+"""`#include`: where a file is looked for, and its lines, read once.
+
+Which file includes which, and how deep, is watched here; running the lines is `preprocess`'s.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from ixpemu.asm.findings import Findings
+from ixpemu.asm.preprocess_text import Substitution
+from ixpemu.asm.source import NEWLINE, Line, logical_lines
+from ixpemu.codes import FILE_UNREADABLE, HASH_MALFORMED, INCLUDE_CYCLE, INCLUDE_MISSING
+from ixpemu.diagnostics import Origin, Sources
+
+DEEPEST = 50        # files within files
+_INCLUDE = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|<([^>]+)>)\s*$""")
+
+
+class Files:
+    """Finds and reads included files. The text of each goes to `sources`, for messages."""
+
+    def __init__(self, include: Sequence[Path], sources: Sources, substitution: Substitution, findings: Findings) -> None:
+        self._include = include
+        self._sources = sources
+        self._substitution = substitution
+        self._findings = findings
+        self._lines_of: dict[Path, list[Line]] = {}
+
+    def text(self, file: str, text: str) -> list[Line]:
+        """The lines of a text that is there already."""
+        self._sources.lines[file] = NEWLINE.split(text)
+        return logical_lines(file, text, self._findings)
+
+    def include(self, line: Line, start: int, within: tuple[Path, ...]) -> tuple[Path, list[Line]] | None:
+        """The file that an `#include` names, with its lines; None after a message. `within` are the files being read."""
+        rest = self._substitution.line(line, start)
+        match = _INCLUDE.match(line.text, start) or _INCLUDE.match(rest.text, start)
+        if match is None:
+            self._findings.error(
+                HASH_MALFORMED, "#include needs a file name", line.whole(),
+                help='write `#include "file.uc"` or `#include <file.uc>`',
+            )
+            return None
+        name = match.group(1) or match.group(2) or match.group(3)
+        where = (line if match.string is line.text else rest).origin(
+            match.start(match.lastindex or 0), match.end(match.lastindex or 0)
+        )
+        beside = [] if match.group(3) or line.file[:1] == "<" else [Path(line.file).parent]
+        folders = list(dict.fromkeys([*beside, *self._include]))
+        path = next((folder / name for folder in folders if _is_file(folder / name)), None)
+        if path is None:
+            looked = ", ".join(str(folder) for folder in folders) or "no folder"
+            self._findings.error(
+                INCLUDE_MISSING, f"there is no file `{name}`", where, help=f"looked in {looked}; -I adds folders"
+            )
+            return None
+        resolved = path.resolve()
+        if resolved in within or len(within) >= DEEPEST:
+            chain = " -> ".join(file.name for file in (*within, resolved)[-6:])
+            self._findings.error(
+                INCLUDE_CYCLE, f"`{name}` includes itself: {chain}", where,
+                help="protect it: #ifndef NAME, #define NAME, ..., #endif",
+            )
+            return None
+        return resolved, self._read(path, resolved, where)
+
+    def _read(self, path: Path, resolved: Path, where: Origin) -> list[Line]:
+        known = self._lines_of.get(resolved)
+        if known is not None:
+            return known
+        try:
+            text = decode(path.read_bytes())
+        except OSError as error:
+            self._findings.error(FILE_UNREADABLE, f"`{path}` cannot be read: {error.strerror}", where)
+            return []
+        lines = self._lines_of[resolved] = self.text(str(path), text)
+        return lines
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):       # a name no file system takes
+        return False
+
+
+def decode(content: bytes) -> str:
+    """The text of a source file: UTF-8, or Latin-1 as old editors wrote it."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
