@@ -16,6 +16,7 @@ from typing import Any, overload
 import numpy as np
 
 from ixpemu import codes
+from ixpemu.chip_feed import Block, Feed
 from ixpemu.diagnostics import user_error
 from ixpemu.engine.jit import arithmetic
 from ixpemu.engine.lanes import set_alarm
@@ -31,7 +32,7 @@ from ixpemu.engine.parameters import (
     P_PORT_SEND_FIFO,
 )
 from ixpemu.wire import FrameList, FrameSource, Line, LineClock, read_capture, write_capture
-from ixpemu.wire.line import HEADER_BYTES, SHORTEST_FRAME
+from ixpemu.wire.line import SHORTEST_FRAME
 
 Frames = str | Path | FrameSource | Iterable[bytes | tuple[int, bytes]]
 MEGA = 1_000_000
@@ -71,23 +72,11 @@ class PortCounters:
         return self.runts + self.oversize + self.overflow
 
 
-@dataclass(slots=True)
-class _Feed:
-    """One source on its way into a port: where it is, and the line's clock behind the last frame taken."""
-
-    source: FrameSource
-    clock: LineClock
-    position: int = 0
-
-    def copy(self) -> _Feed:
-        return _Feed(self.source, self.clock, self.position)
-
-
 @dataclass(frozen=True, slots=True)
 class SavedPort:
     """What a snapshot holds of a port besides the engine's state."""
 
-    feeds: tuple[_Feed, ...]
+    feeds: tuple[Feed, ...]
     word_tail: int
     collected: int
     kept: int
@@ -102,9 +91,7 @@ class Port:
         """Gives each frame the number 0..255 of its packet type (`kind` in the packet's row); None: 0 for all."""
         self._state = state
         self._cycle = cycle
-        self._feeds: list[_Feed] = []
-        self._iterator: Iterator[tuple[int, bytes]] | None = None
-        self._next: tuple[int, bytes] | None = None      # taken from the iterator, not yet placed
+        self._feeds: list[Feed] = []
         self._word_tail = 0
         self._collected = 0                              # rows of the engine's sent ring seen
         self._keep = False
@@ -132,11 +119,7 @@ class Port:
             found = source
         else:
             found = FrameList.of(source)
-        self._feeds.append(_Feed(found, LineClock.at(self.line, gbps, self._cycle())))
-        if len(self._feeds) == 1:
-            self._begin()
-        elif self._next is None:
-            self._advance()
+        self._feeds.append(Feed(found, LineClock.at(self.line, gbps, self._cycle())))
         self._state[0].msf.input_wanted[self.number] = 1
         self.refill()
 
@@ -184,8 +167,7 @@ class Port:
         msf.input_wanted[k] = 0
         placed = self._place()
         left = int(msf.arrival_tail[k] - msf.arrival_head[k])
-        more = self._next is not None
-        msf.input_more[k] = more
+        msf.input_more[k] = self._next_block() is not None
         msf.input_low[k] = left // 4
         bit = 1 << k
         self._state[0].input_open = int(self._state[0].input_open) | bit if left else int(self._state[0].input_open) & ~bit
@@ -215,67 +197,63 @@ class Port:
     def load(self, saved: SavedPort) -> None:
         """Go back to `saved`; the engine's state has gone back already. Frames captured since are forgotten."""
         self._feeds = [feed.copy() for feed in saved.feeds]
-        self._begin()
         self._word_tail = saved.word_tail
         self._collected = saved.collected
         del self._sent[saved.kept:]
-        self._written = min(self._written, -1 if self._written > len(self._sent) else self._written)
+        self._written = -1
 
     # Placing and collecting
 
-    def _begin(self) -> None:
-        self._iterator = self._feeds[0].source.frames(self._feeds[0].position) if self._feeds else None
-        self._advance()
-
-    def _advance(self) -> None:
-        """Look at the next frame of the sources, if there is one."""
-        self._next = next(self._iterator, None) if self._iterator is not None else None
-        while self._next is None and len(self._feeds) > 1:
+    def _next_block(self) -> tuple[Block, int] | None:
+        """The block and the index in it of the next frame of the sources, or None when all are empty."""
+        while self._feeds:
+            longest = int(self._state[0].parameter[P_PORT_LONGEST])
+            found = self._feeds[0].block(longest, self.classify)
+            if found is not None or len(self._feeds) == 1:
+                return found
             finished = self._feeds.pop(0)
-            following = self._feeds[0]
             # The line is shared: the next source starts behind the last frame of the one before it.
-            following.clock = following.clock.behind(finished.clock)
-            self._iterator = following.source.frames(following.position)
-            self._next = next(self._iterator, None)
+            self._feeds[0].clock = self._feeds[0].clock.behind(finished.clock)
+        return None
 
     def _place(self) -> int:
         """Put frames into the arrival ring until it is full or the sources are empty; returns how many."""
         msf, k = self._state[0].msf, self.number
-        longest = int(self._state[0].parameter[P_PORT_LONGEST])
         head, tail = int(msf.arrival_head[k]), int(msf.arrival_tail[k])
         oldest = int(msf.arrival_start[k * ARRIVAL_ROWS + head % ARRIVAL_ROWS]) if head != tail else self._word_tail
-        room = ARRIVAL_WORDS - (self._word_tail - oldest & 0xFFFFFFFF)
-        first, start = tail, self._word_tail
-        chunks: list[bytes] = []
-        while self._next is not None and (tail - head & 0xFFFFFFFF) < ARRIVAL_ROWS:
-            time_ns, frame = self._next
-            length = len(frame)
-            taken = HEADER_BYTES <= length <= longest
-            words = max(length + 3 >> 2, SHORTEST_FRAME >> 2) if taken else 0
-            if words > room:
-                break
-            feed = self._feeds[0]
-            arrival, feed.clock = feed.clock.next(length, time_ns)
-            feed.position += 1
-            row = k * ARRIVAL_ROWS + tail % ARRIVAL_ROWS
-            msf.arrival_time[row] = arrival
-            msf.arrival_length[row] = length
-            msf.arrival_start[row] = self._word_tail
-            msf.arrival_kind[row] = self.classify(frame) if self.classify is not None else 0
-            if taken:
-                chunks.append(frame.ljust(words * 4, b"\0"))
-            self._word_tail = self._word_tail + words & 0xFFFFFFFF
-            room -= words
-            tail = tail + 1 & 0xFFFFFFFF
-            self._advance()
-        words_in = np.frombuffer(b"".join(chunks), ">u4").astype(np.uint32)
-        at = start % ARRIVAL_WORDS
+        words_left = ARRIVAL_WORDS - (self._word_tail - oldest & 0xFFFFFFFF)
+        rows_left = ARRIVAL_ROWS - (tail - head & 0xFFFFFFFF)
         ring = msf.arrival_words[k * ARRIVAL_WORDS : (k + 1) * ARRIVAL_WORDS]
-        split = min(len(words_in), ARRIVAL_WORDS - at)
-        ring[at : at + split] = words_in[:split]
-        ring[: len(words_in) - split] = words_in[split:]
+        placed = 0
+        while rows_left > 0 and (found := self._next_block()) is not None:
+            block, first = found
+            most = min(first + rows_left, len(block))
+            # As many as have room for their words.
+            end = int(np.searchsorted(block.starts[first + 1 : most + 1], block.starts[first] + words_left, "right")) + first
+            if end == first:
+                break
+            count = end - first
+            feed = self._feeds[0]
+            arrivals, feed.clock = feed.clock.arrivals(block.lengths[first:end], block.times[first:end])
+            feed.position += count
+            rows = k * ARRIVAL_ROWS + np.arange(tail, tail + count) % ARRIVAL_ROWS
+            starts = block.starts[first : end + 1] - block.starts[first]
+            msf.arrival_time[rows] = arrivals
+            msf.arrival_length[rows] = block.lengths[first:end]
+            msf.arrival_kind[rows] = block.kinds[first:end]
+            msf.arrival_start[rows] = starts[:-1] + self._word_tail & 0xFFFFFFFF
+            words = block.words[block.starts[first] : block.starts[end]]
+            at = self._word_tail % ARRIVAL_WORDS
+            split = min(len(words), ARRIVAL_WORDS - at)
+            ring[at : at + split] = words[:split]
+            ring[: len(words) - split] = words[split:]
+            self._word_tail = self._word_tail + len(words) & 0xFFFFFFFF
+            tail = tail + count & 0xFFFFFFFF
+            rows_left -= count
+            words_left -= len(words)
+            placed += count
         msf.arrival_tail[k] = tail
-        return tail - first & 0xFFFFFFFF
+        return placed
 
     def _collect(self) -> None:
         """Take what has left since the last time out of the engine's ring."""

@@ -1,7 +1,8 @@
 """Traffic streams made on the spot: rows of valid IPv4/UDP frames of given sizes, the same ones every time.
 
 A stream is a `FrameSource`: frame number n depends on n and the stream's parameters only, so a port can go back to any
-position. Times are 0: the port's line rate spaces the frames. Exceptions, TCP and hosts that answer are not made here.
+position. Times are 0: the port's line rate spaces the frames. The frames repeat after `period`, about a thousand. Exceptions, TCP
+and hosts that answer are not made here.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Network
+from math import lcm
 from pathlib import Path
 
 from ixpemu import codes
@@ -23,6 +25,7 @@ _PATTERNS: dict[str, tuple[int, ...]] = {
     "64B": (64,),
     "imix": (64, 594, 64, 64, 594, 64, 1518, 64, 594, 64, 594, 64),
 }
+_PERIOD = 1020                      # a multiple of 1 to 6, 10, 12, 15, 17, 20
 _ETHERTYPE_IPV4 = bytes.fromhex("0800")
 _UDP = 17
 _HEADERS = 14 + 20 + 8
@@ -58,8 +61,15 @@ class Traffic:
             yield 0, self.frame(number)
             number += 1
 
+    @property
+    def period(self) -> int:
+        """After so many frames the same ones come again: a multiple of the row of sizes and of the row of destinations."""
+        row = lcm(len(self.sizes), len(self.destinations))
+        return row * max(1, _PERIOD // row)
+
     def frame(self, number: int) -> bytes:
         """Frame `number`, without its check sequence."""
+        number %= self.period
         size = self.sizes[number % len(self.sizes)] - CHECK_BYTES
         mixed = (number + self.seed) * _GOLDEN & _MASK64
         network = self.destinations[number % len(self.destinations)]

@@ -40,7 +40,11 @@ class CapturedFrame:
 
 @runtime_checkable
 class FrameSource(Protocol):
-    """Anything a port can be fed from: frames with their own times, readable again from any position."""
+    """Anything a port can be fed from: frames with their own times, readable again from any position.
+
+    A source may have an attribute `period`: frame number n is then the same as number n + period, and all times are 0, so that a
+    port prepares each frame once. Its attribute `count` says how many frames it has, None or absent for no end.
+    """
 
     def frames(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
         """Pairs (time in nanoseconds, frame without its frame check sequence) from number `start` on, times not decreasing."""

@@ -8,7 +8,7 @@ import pytest
 from ixpemu.diagnostics import UserError
 from ixpemu.engine.layout import RESERVED_ELEMENT, RESERVED_THREADS, STOP_INPUT, STOP_QUIET
 from ixpemu.engine.msf_layout import ARRIVAL_ROWS
-from ixpemu.net import internet_checksum
+from ixpemu.net import internet_checksum, traffic
 from ixpemu.wire import wire_length
 from tests.support.media import Media, Status
 
@@ -264,6 +264,28 @@ def test_more_frames_than_the_arrival_ring_holds_come_through_in_order():
     media.run(count * 420)
     assert receiver.per_port[0] == [k.to_bytes(60, "big") for k in range(count)]
     assert not media.ports[0].input_left
+
+
+@pytest.mark.parametrize(("kind", "count"), [("64B", 100), ("64B", 1100), ("imix", 40)])
+def test_a_stream_that_repeats_is_the_stream(kind, count):
+    media = Media()
+    media.free(range(1, 128))
+    receiver = Receiver(media)
+    stream = traffic(kind, port=2, count=count)
+    media.ports[2].feed(stream, gbps=1.0)
+    media.run(20_000)
+    saved, state, now = media.ports.save(), media.array.copy(), media.now
+    media.run(100_000)
+    media.array[:] = state
+    media.now = now
+    media.ports.load(saved)
+    receiver.per_port[2] = receiver.per_port[2][: int(media.state.msf.statuses)] if kind == "64B" else []
+    media.run(30_000_000)
+    assert not media.ports[2].input_left
+    counters = media.ports[2].counters
+    assert (counters.received, counters.dropped) == (count, 0)
+    if kind == "64B":
+        assert receiver.per_port[2] == [frame for _, frame in stream.frames()]
 
 
 def test_a_second_feed_follows_the_first_on_the_line():

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,8 +67,11 @@ def test_own_times_wait_for_the_frame_in_front():
 def test_arrivals_equal_fractions(rows, offered, megahertz):
     line = Line(clock=megahertz * 10**6)
     clock = LineClock(line, offered)
+    dues = [sum(gap for _, gap in rows[: k + 1]) for k in range(len(rows))]
+    together, after = clock.arrivals(np.array([length for length, _ in rows], np.int64), np.array(dues, np.int64))
     free = Fraction(0)
     due = 0
+    one_by_one = []
     for length, gap in rows:
         due += gap
         start = max(free, Fraction(due, 10**9))
@@ -75,6 +79,21 @@ def test_arrivals_equal_fractions(rows, offered, megahertz):
         exact = (start + Fraction(wire_length(length) * 8, line.speed)) * line.clock
         assert arrival == -(-exact.numerator // exact.denominator)
         free = start + Fraction((wire_length(length) + 12) * 8, offered)
+        one_by_one.append(arrival)
+    assert together.tolist() == one_by_one
+    assert after == clock
+
+
+@given(st.integers(1, 10**9), st.integers(1, 10**9), st.integers(0, 5), st.integers(0, 10**6))
+def test_a_clock_behind_another_starts_when_that_one_is_through(offered, other_offered, frames, origin):
+    first = LineClock(GIGABIT, other_offered, origin)
+    for _ in range(frames):
+        _, first = first.next(60)
+    clock = LineClock(GIGABIT, offered, origin + 17).behind(first)
+    arrival, _ = clock.next(60)
+    seconds = max(Fraction(frames * 672, other_offered) + Fraction(origin, 600_000_000), Fraction(origin + 17, 600_000_000))
+    exact = (seconds + Fraction(576, 10**9)) * 600_000_000
+    assert exact <= arrival <= exact + 1 + Fraction(600_000_000, 10**9)
 
 
 @pytest.mark.parametrize("gbps", [0, -1.0, 1.5, float("nan"), float("inf"), 1e-12])
