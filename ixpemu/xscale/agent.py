@@ -132,6 +132,10 @@ class XScale:
             first = min(first, self._entry(raised))
         return first
 
+    def busy(self) -> bool:
+        """Whether an interrupt or a write is still to be dealt with; timers do not count."""
+        return bool(self._raised or self._writes)
+
     def act(self, cycle: int) -> None:
         """Everything that is due by `cycle`: writes, then timers, then a handler."""
         while self._writes and self._writes[0].cycle <= cycle:
