@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from ixpemu.asm.directives import UNSUPPORTED, Directives
 from ixpemu.asm.findings import Findings, Stopped
@@ -65,9 +66,12 @@ def read_program(
     try:
         preprocess(file, text, findings, include, define, preprocessed)
         complete = not any(diagnostic.code in _INCOMPLETE for diagnostic in findings.diagnostics)
-        statements = parse(preprocessed, findings, complete)
+        parsed = parse(preprocessed, complete)
         if complete:
-            lower(statements, preprocessed, instruction_set(), findings, program)
+            lower(parsed, preprocessed, instruction_set(), findings, program)
+        else:
+            for line in parsed:
+                line.report(findings)
     except Stopped:
         pass
     _explain_case(findings, preprocessed, program.sources)
@@ -102,29 +106,45 @@ def read_source(file: str) -> str:
         raise AssemblyError(Diagnostic(FILE_UNREADABLE, message, origin=Origin(Span(file, 1)))) from error
 
 
-def parse(preprocessed: Preprocessed, findings: Findings, complete: bool = True) -> list[Statement]:
+class Parsed(NamedTuple):
+    """A line as it was read, with what is wrong with it; reported in its turn, so that messages come in the order of the text."""
+
+    statement: Statement
+    diagnostics: Sequence[Diagnostic]
+
+    def report(self, findings: Findings) -> None:
+        """Adds what is wrong with the line."""
+        for diagnostic in self.diagnostics:
+            findings.add(diagnostic)
+
+
+def parse(preprocessed: Preprocessed, complete: bool = True) -> list[Parsed]:
     """The statements of all lines. A line that is none keeps at least its labels, so that nobody misses them.
 
     `complete`: no macro is missing for reasons that have been reported already.
     """
-    statements: list[Statement] = []
+    parsed: list[Parsed] = []
+    findings = Findings()
     for line in preprocessed.lines:
+        if findings.diagnostics:
+            findings = Findings()
         directive = _DIRECTIVE.match(line.text)
         if directive is not None and directive.group(1).lower() in UNSUPPORTED:
             findings.error(
                 DIRECTIVE_UNSUPPORTED, f"`{directive.group(1)}` is not supported yet",
                 line.origin(directive.start(1), directive.end(1)),
             )
+            parsed.append(Parsed(_remains(line), findings.diagnostics))
             continue
         macro = _UNKNOWN_MACRO.match(line.text)
         if macro is not None:
             if complete:
                 _report_macro(line, macro, preprocessed, findings)
-            statements.append(_remains(line))
+            parsed.append(Parsed(_remains(line), findings.diagnostics))
             continue
         statement = parse_line(line, findings)
-        statements.append(statement if statement is not None else _remains(line))
-    return statements
+        parsed.append(Parsed(statement if statement is not None else _remains(line), findings.diagnostics or ()))
+    return parsed
 
 
 def _report_macro(line: Line, call: re.Match[str], preprocessed: Preprocessed, findings: Findings) -> None:
@@ -150,10 +170,11 @@ def _remains(line: Line) -> Statement:
 
 
 def lower(
-    statements: Sequence[Statement], preprocessed: Preprocessed, isa: InstructionSet, findings: Findings, program: Program
+    parsed: Sequence[Parsed], preprocessed: Preprocessed, isa: InstructionSet, findings: Findings, program: Program
 ) -> None:
     """Fills `program` from statements: names are resolved and instructions made, in the order of the text."""
     labels = Labels(findings, preprocessed.parents)
+    statements = [line.statement for line in parsed]
     names = _define_labels(statements, labels)
     scopes = Scopes(findings)
     first = next((statement.head for statement in statements if statement.head is not None or statement.labels), None)
@@ -162,7 +183,9 @@ def lower(
     lowering = Lowering(isa, operands, findings)
     directives = Directives(program, scopes, operands, findings)
     pending: list[str] = []
-    for statement, own in zip(statements, names, strict=True):
+    for line, own in zip(parsed, names, strict=True):
+        line.report(findings)
+        statement = line.statement
         pending += own
         head = statement.head
         if head is None:
