@@ -56,7 +56,7 @@ def _gprs(webs: Webs, limits: Limits, findings: Findings, steps: int) -> dict[in
     edges = banks.pair_edges(webs)
     colouring = banks.divide(webs, edges)
     if isinstance(colouring, OddCycle):
-        conflicts.bank_circle(webs, edges, colouring, findings)
+        conflicts.bank_circles(webs, edges, colouring, findings)
         return {}
     places = banks.allocate_gprs(webs, edges, colouring, limits, steps)
     return _or_explain(places, conflicts.out_of_gprs, webs, limits, findings)

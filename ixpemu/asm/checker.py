@@ -3,7 +3,7 @@
 Independent of the allocator: it shares no analysis with it, neither live ranges nor the flow graph. Registers, signals, branch
 targets and defer slots are read back from the words; from the program come only the names. It walks the program as the machine
 does, one instruction at a time with the exits of deferring instructions outstanding, and keeps for every name the cells that have
-its value on all paths, and for every command under way what it may still touch. It does not judge whether the program makes sense.
+its value on all paths, and for every command under way what it may still touch. Whether the program makes sense it does not say.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from ixpemu import codes
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.flow import File
-from ixpemu.asm.graphs import Edge, OddCycle, is_bipartite_without
+from ixpemu.asm.graphs import Edge, OddCycle, is_bipartite_without, two_colour
 from ixpemu.asm.limits import Limits
 from ixpemu.asm.numbers import cells_of
 from ixpemu.asm.transfers import TRANSFER_FILES, Contradiction
@@ -41,13 +41,24 @@ def _walk(cycle: OddCycle) -> list[int]:
     return out
 
 
-def bank_circle(webs: Webs, edges: list[Edge], cycle: OddCycle, findings: Findings) -> None:
-    """Sources that are read in pairs round a circle of odd length."""
+def bank_circles(webs: Webs, edges: list[Edge], first: OddCycle, findings: Findings) -> None:
+    """Sources that are read in pairs round circles of odd length: each circle that is left once those before it are broken."""
+    left, cycle = edges, first
+    while True:
+        chosen = next((e for e in cycle.edges if is_bipartite_without(len(webs.webs), left, e.reason)), cycle.edges[-1])
+        _bank_circle(webs, cycle, chosen, findings)
+        left = [edge for edge in left if edge.reason != chosen.reason]
+        result = two_colour(len(webs.webs), left)
+        if not isinstance(result, OddCycle):
+            return
+        cycle = result
+
+
+def _bank_circle(webs: Webs, cycle: OddCycle, chosen: Edge, findings: Findings) -> None:
+    """One circle; `chosen` is the pair whose parting breaks it, and as many others as possible."""
     program, facts = webs.flow.program, webs.flow.facts
     members = _walk(cycle)
     names = [webs.webs[web].variable.spelling for web in members]
-    breaking = next((e for e in cycle.edges if is_bipartite_without(len(webs.webs), edges, e.reason)), None)
-    chosen = breaking or cycle.edges[-1]
     instruction = program.instructions[chosen.reason]
     pair = facts[chosen.reason].pair or (0, 0)
     origin = instruction.operand_origins[pair[1]]
@@ -59,7 +70,6 @@ def bank_circle(webs: Webs, edges: list[Edge], cycle: OddCycle, findings: Findin
             origin, help=f"move `{copied}` to a second register before this line and name that as one of the two sources",
         )
         return
-    more = "" if breaking is not None else "; other circles will remain, each of them reported in turn"
     notes = []
     for edge in cycle.edges:
         places = [program.instructions[edge.reason].operand_origins[operand] for operand in facts[edge.reason].pair or (0, 0)]
@@ -71,7 +81,7 @@ def bank_circle(webs: Webs, edges: list[Edge], cycle: OddCycle, findings: Findin
         f"{_listed(list(dict.fromkeys(names)))} cannot be divided between the banks A and B: "
         f"{len(cycle.edges)} pairs of sources form a circle of odd length",
         origin, notes=tuple(notes),
-        help=f"move `{copied}` to a register of its own before {_line(instruction.origin)} and name that there{more}",
+        help=f"move `{copied}` to a register of its own before {_line(instruction.origin)} and name that there",
     )
 
 

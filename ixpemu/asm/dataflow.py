@@ -56,7 +56,7 @@ def _grow(first: int, inner: set[int], successors: Sequence[Sequence[int]], runs
 
 
 def forward(graph: Graph, gain: Sequence[int], lose: Sequence[int], start: dict[int, int] | None = None) -> list[int]:
-    """For each point the least `in`, where `out = gain | (in & ~lose)` and `in` is the union of the `out` before it and `start`."""
+    """For each point the least `in`; `out = gain | (in & ~lose)`, and `in` is the union of the `out` before it and `start`."""
     return _solve(graph.runs, graph.before, graph.after, gain, lose, start or {})
 
 

@@ -5,15 +5,17 @@ The word layouts are isa/'s; here is only the way from a program's instructions 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ixpemu import codes
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.program import Instruction, Program
-from ixpemu.diagnostics import Diagnostic, Note, Origin, Severity
+from ixpemu.diagnostics import Diagnostic, Origin, Severity
 from ixpemu.image import CONTROL_STORE_WORDS
 from ixpemu.isa import EncodingError, InstructionSet
-from ixpemu.isa.model import Operation
+from ixpemu.isa.model import Operation, Register
+from ixpemu.isa.physical import format_operand
 
 
 def encode(program: Program, operations: Sequence[Operation], isa: InstructionSet, findings: Findings) -> list[int]:
@@ -27,7 +29,7 @@ def encode(program: Program, operations: Sequence[Operation], isa: InstructionSe
         try:
             words.append(isa.encode(operation, program.contexts))
         except EncodingError as error:
-            findings.add(_refusal(error, instruction))
+            findings.add(_refusal(error, program, instruction, operation))
             words.append(0)
     return words
 
@@ -43,13 +45,17 @@ def _check_size(program: Program, findings: Findings) -> None:
         )
 
 
-def _refusal(error: EncodingError, instruction: Instruction) -> Diagnostic:
-    """The encoder's message at the place in the source that it is about."""
+def _refusal(error: EncodingError, program: Program, instruction: Instruction, operation: Operation) -> Diagnostic:
+    """The encoder's message at the place in the source that it is about, in the source's own names."""
     origin: Origin = instruction.origin
     if error.token_index is not None and error.token_index < len(instruction.token_origins):
         origin = instruction.token_origins[error.token_index]
     elif error.operand_index is not None and instruction.operand_origins:
         # A wait widened to a pair has more operands than the text.
         origin = instruction.operand_origins[min(error.operand_index, len(instruction.operand_origins) - 1)]
-    notes = () if error.help else (Note(f"in `{instruction.source}`"),)
-    return Diagnostic(codes.ENCODING_REFUSED, error.message, Severity.ERROR, origin, error.help, notes)
+    message = error.message
+    for operand in operation.operands:
+        if isinstance(operand, Register) and operand.name in program.symbols:
+            place = re.escape(format_operand(operand))
+            message = re.sub(rf"(?<![\w@$]){place}(?!\w)", f"`{program.symbols[operand.name].spelling}`", message)
+    return Diagnostic(codes.ENCODING_REFUSED, message, Severity.ERROR, origin, error.help)

@@ -37,6 +37,10 @@ def facts_of(program: Program, isa: InstructionSet) -> list[Facts]:
     return out
 
 
+def _several(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def _kind(operand: Operand) -> object:
     if isinstance(operand, Register):
         return operand.cls
@@ -200,7 +204,7 @@ class _Builder:
         self.findings.error(
             codes.XFER_ORDER_SHORT,
             f"the command uses {count} registers from {spelling} on, but its .xfer_order goes on for {left} only", origin,
-            help=f"add {count - left} more names to the .xfer_order, or lower the count to {left}",
+            help=f"add {_several(count - left, 'more name')} to the .xfer_order, or lower the count to {left}",
             notes=(Note("the order is given here", known.origin),),
         )
 
@@ -304,7 +308,8 @@ class _Builder:
         )
         if index + defer >= len(instructions):
             self.findings.error(
-                codes.DEFER_PAST_END, f"{defer} instructions are to execute behind this one, and the program ends before", origin,
+                codes.DEFER_PAST_END,
+                f"{_several(defer, 'instruction')} should execute behind this one, and the program ends before", origin,
                 help=f"lower the defer count to {len(instructions) - index - 1}, or put instructions behind it",
             )
             return
@@ -313,6 +318,6 @@ class _Builder:
             if facts.branch is not None or facts.swaps or facts.ends:
                 self.findings.error(
                     codes.DEFER_SLOT, "an instruction in a defer slot may neither branch nor give up the microengine",
-                    instructions[slot].origin, help=f"move it out of the {defer} instructions behind the deferring one",
+                    instructions[slot].origin, help=f"move it out of the {_several(defer, 'slot')} of the deferring instruction",
                     notes=(Note(f"this instruction defers by {defer}", owner.origin),),
                 )

@@ -286,9 +286,9 @@ class OperandReader:
     def number_between(self, place: Place, low: int, high: int) -> Constant:
         constant = self._constant(place)
         if not isinstance(constant, Deferred) and not low <= constant.value <= high:
-            raise self.refuse(
-                OPERAND_RANGE, f"{place.what} is a number from {low} to {high}, not {constant.value}", place
-            )
+            bits = (high - low).bit_length()
+            message = f"{place.what} is a number from {low} to {high}, in {bits} bits, not {constant.value}"
+            raise self.refuse(OPERAND_RANGE, message, place)
         return constant
 
     def _known(self, line: Line, node: Node, what: str) -> int:

@@ -33,13 +33,13 @@ def _code(table: OperandTable, name: str, operand: Operand, contexts: int, desti
         if destination:
             raise Refused(name, f"constant {operand.text or shown} cannot be a destination", "write to a register or to --")
         limit = 255 if table.width == 10 else 127
-        raise Refused(name, f"{operand.text or shown} does not fit the constant of this operand: 0..{limit}",
+        raise Refused(name, f"{operand.text or shown} does not fit the {limit.bit_length()} bits of this constant: 0..{limit}",
                       "load it into a register first, with immed")
     if isinstance(operand, Nothing):
         raise Refused(name, f"`--` cannot be a {use} here")
-    if not table.knows(operand) or _beyond(operand, table):
+    if not table.knows(operand, destination) or _beyond(operand, table):
         help = "copy it to a GPR first, e.g. alu[name, --, b, ...]" if not destination else "write to a GPR first and copy it"
-        raise Refused(name, f"{shown} cannot be encoded in this operand of {table.width} bits ({table.title.split(':')[0]})", help)
+        raise Refused(name, f"{shown} cannot be encoded in this operand of {table.width} bits", help)
     raise Refused(name, f"{shown} does not exist: context-relative registers go to {window(contexts) - 1} with {contexts} contexts"
                         f", absolute ones to 127, offsets to {15 if table.width == 10 else 7}")
 

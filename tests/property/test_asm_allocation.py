@@ -145,7 +145,8 @@ def any_allocation(allocation: Allocation, limits: Limits) -> bool:
     webs = [number for number, web in enumerate(allocation.webs.webs) if web.variable.file is File.GPR]
     choices = [Place(number, bank) for bank in "ab" for number in range(limits.gpr)]
     for places in itertools.product(choices, repeat=len(webs)):
-        words = words_of(Allocation(allocation.program, allocation.webs, allocation.places | dict(zip(webs, places, strict=True))))
+        tried = allocation.places | dict(zip(webs, places, strict=True))
+        words = words_of(Allocation(allocation.program, allocation.webs, tried))
         if words is not None and check(allocation.program, words, ISA) == []:
             return True
     return False
