@@ -91,6 +91,7 @@ class BlockBuilder:
     csrs: Mapping[str, Csr]
     name: str = ""
     variants: dict[str, Variant] = field(default_factory=dict)
+    used: list[Node] = field(default_factory=list)          # the bindings some form has a use for
 
     def build(self) -> Block:
         """The block. Raises `BlockError`."""
@@ -104,6 +105,10 @@ class BlockBuilder:
             own = Parts.of(part.nodes()) if nodes else Parts()
             form_name = part.texts()[0] if nodes else ""
             forms += self._forms(part, form_name, common, own, {**self.shared, **local})
+            bindings = common.bindings if part is (nodes or [self.node])[-1] else []
+            for binding in (*own.bindings, *bindings):
+                if not any(binding is used for used in self.used):
+                    raise BlockError(binding, f"{', '.join(binding.texts()[:-1])} is bound but not in the syntax")
         texts = {rule: unquote(self.node.nodes(rule)[0].texts()[0]) for rule in ("prose", "source") if self.node.nodes(rule)}
         sources = self.node.nodes("source")
         return Block(
@@ -173,9 +178,8 @@ class BlockBuilder:
             texts = node.texts()
             names = tuple(texts[:-1])
             if not mentioned.intersection(names):
-                if any(node is mine for mine in own):
-                    raise BlockError(node, f"{', '.join(names)} is bound but not in the syntax")
-                continue            # a binding of the block that this form has no use for
+                continue            # a binding that this syntax has no use for
+            self.used.append(node)
             cls = CODECS.get(texts[-1])
             if cls is None:
                 raise BlockError(node, f"there is no operand codec {texts[-1]}; known are {', '.join(sorted(CODECS))}")
@@ -187,6 +191,10 @@ class BlockBuilder:
             if isinstance(codec, codecs_values.Defer):
                 codec.limit = timing.defer
             made.append(codec)
+        bound = {name for codec in made for name in codec.names}
+        for operand in (child for group in syntax.nodes("operands") for child in group.nodes("named", "optional", "variadic")):
+            if operand.texts()[0] not in bound:
+                raise BlockError(operand, f"operand {operand.texts()[0]} is bound to no field")
         return tuple(sorted(made, key=lambda codec: codec.order))
 
     def _all_fields_owned(self, node: Node, columns: Layout, codecs: Iterable[Codec]) -> None:
@@ -308,7 +316,7 @@ class BlockBuilder:
                 operands.append(OperandSpec(word, "word", words=(word,)))
                 continue
             if text not in specs:
-                raise BlockError(node, f"operand {text} is bound to no field")
+                raise BlockError(node, f"{text} is no operand but an option")
             if operands and operands[-1].optional and node.rule != "optional":
                 raise BlockError(node, f"{text} stands behind an operand that may be left out")
             operands.append(replace(specs[text], optional=node.rule == "optional", variadic=node.rule == "variadic"))

@@ -44,7 +44,7 @@ class InstructionSet:
     @classmethod
     def shipped(cls) -> InstructionSet:
         """The instruction set of this installation."""
-        return cls.from_folder(resources.folder("isa"))
+        return cls(load(resources.folder("isa"), cached=True))
 
     @classmethod
     def from_folder(cls, folder: Path) -> InstructionSet:
@@ -96,7 +96,7 @@ class InstructionSet:
 
     def encode(self, operation: Operation, contexts: int = 8) -> int:
         """The 40-bit word of an operation on physical registers. Raises `EncodingError`."""
-        refusal: tuple[Form, Refused] | None = None
+        refusals: list[EncodingError] = []
         for form in self._matching(operation):
             given = self._given(form, operation, contexts)
             try:
@@ -105,15 +105,12 @@ class InstructionSet:
                     word |= codec.encode(given)
                 return word
             except Refused as refused:
+                refusals.append(EncodingError(
+                    refused.message, _place(form).get(refused.name), _token_place(operation).get(refused.name), refused.help))
                 # A register on the other side only means that another layout of the same syntax is the right one.
-                if refusal is None or refusal[1].side:
-                    refusal = (form, refused)
                 if not refused.side:
                     break
-        if refusal is None:
-            raise EncodingError(f"{operation.mnemonic} has no encoding")
-        form, refused = refusal
-        raise EncodingError(refused.message, _place(form).get(refused.name), _token_place(operation).get(refused.name), refused.help)
+        raise refusals[-1]
 
     def _matching(self, operation: Operation) -> list[Form]:
         forms = self._forms.get(operation.mnemonic.lower())

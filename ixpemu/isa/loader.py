@@ -25,9 +25,10 @@ class Loaded:
     provenance: dict[str, tuple[str, str]]          # of tables and word lists: source and confidence
 
 
-def load(folder: Path) -> Loaded:
-    """Load a folder. Raises `UserError` with one diagnostic for each block that does not hold together."""
-    return build(parse_folder(folder))
+def load(folder: Path, *, cached: bool = False) -> Loaded:
+    """Load a folder. Raises `UserError` with one diagnostic for each block that does not hold together. `cached`: keep the parsed
+    form in the user's cache folder."""
+    return build(parse_folder(folder, cached=cached))
 
 
 def build(trees: Mapping[str, Node]) -> Loaded:

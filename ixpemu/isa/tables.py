@@ -77,7 +77,7 @@ class OperandTable:
     rows: tuple[Row, ...]
     _decoders: dict[tuple[str, int, bool], list[Operand | None]] = field(default_factory=dict)
     _encoders: dict[tuple[int, bool], dict[Key, int]] = field(default_factory=dict)
-    _kinds: frozenset[Key] | None = None
+    _kinds: frozenset[tuple[Key, str]] | None = None
 
     def decoder(self, bank: str, contexts: int, destination: bool) -> Sequence[Operand | None]:
         """Field value to operand, None where no operand has that code. `bank`: of the GPRs the field can hold."""
@@ -85,7 +85,7 @@ class OperandTable:
         if found is None:
             found = [None] * (1 << self.width)
             for code, operand in self._entries(contexts, destination):
-                found[code] = replace(operand, bank=bank) if bank_of(operand) is not None else operand
+                found[code] = _on_side(operand, bank)
             self._decoders[(bank, contexts, destination)] = found
         return found
 
@@ -110,11 +110,23 @@ class OperandTable:
                     entries.append((code, operand))
         return entries
 
-    def knows(self, operand: Operand) -> bool:
-        """Whether the field holds operands of this kind at all, whatever their number."""
+    def knows(self, operand: Operand, destination: bool) -> bool:
+        """Whether the field holds operands of this kind at all for that use, whatever their number."""
         if self._kinds is None:
-            self._kinds = frozenset(key_of(_instance(row.spelling, 0))[::2] for row in self.rows)
-        return key_of(operand)[::2] in self._kinds
+            self._kinds = frozenset(
+                (_kind(_instance(row.spelling, 0)), use) for row in self.rows for use in ("source", "destination") if row.use in (None, use)
+            )
+        return (_kind(operand), "destination" if destination else "source") in self._kinds
+
+
+def _on_side(operand: Operand, bank: str) -> Operand:
+    if isinstance(operand, Register) and operand.cls in _BANKED:
+        return replace(operand, bank=bank)
+    return operand
+
+
+def _kind(operand: Operand) -> Key:
+    return (operand.cls, operand.pointer, operand.post) if isinstance(operand, Register) else (type(operand),)
 
 
 def _expand(pattern: str) -> list[tuple[int, int]]:
