@@ -116,6 +116,15 @@ PORT_UNKNOWN = _code(6048, "a port that the board does not have")
 PORT_PARAMETER = _code(6049, "a parameter of the ports is out of range")
 ROUTE_FILE = _code(6050, "a line of a route file is wrong")
 TABLE_FULL = _code(6051, "a table of the chip's memory is full")
+MEMORY_ADDRESS = _code(6060, "an address outside a memory")
+RING_SETUP = _code(6061, "a scratch ring that cannot be")
+CSR_UNKNOWN = _code(6062, "a register that does not exist")
+ME_UNKNOWN = _code(6063, "a microengine, context or word that does not exist")
+PROGRAM_TOO_LARGE = _code(6064, "a program does not fit the control store")
+CHIP_PARAMETER = _code(6065, "a chip parameter is out of range")
+SNAPSHOT_FOREIGN = _code(6066, "a snapshot of another version or another chip")
+CHIP_MODE = _code(6067, "a mode that the chip does not have")
+RUN_ARGUMENT = _code(6068, "a run or break that makes no sense")
 
 # 7xxx reserved behaviour of the running chip
 

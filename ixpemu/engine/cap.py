@@ -67,15 +67,17 @@ def cap_write(state, memory, address, value, me, ctx, now):
         state.hash_multiplier[uint32(address - uint32(n.CAP_HASH_MULTIPLIER)) >> uint32(2)] = value
     elif address == uint32(n.CAP_XSCALE_INT_A):
         state.thread_interrupts = uint64(state.thread_interrupts | (uint64(1) << uint64(uint32(me) * uint32(8) + uint32(ctx))))
+        state.stop_value = uint32(0)
         request_stop(state, STOP_INTERRUPT, me, ctx)
     elif address == uint32(n.CAP_XSCALE_INT_B):
         state.thread_interrupts_b = uint64(state.thread_interrupts_b
                                            | (uint64(1) << uint64(uint32(me) * uint32(8) + uint32(ctx))))
+        state.stop_value = uint32(1)
         request_stop(state, STOP_INTERRUPT, me, ctx)
     elif address == uint32(n.CAP_INTERTHREAD_SIGNAL):
         # [9:7] microengine, [6:4] context, [3:0] signal (assumed)
-        send_signal(state, LANE_SIGNAL_CAP, (value >> uint32(7)) & uint32(7), (value >> uint32(4)) & uint32(7),
-                    value & uint32(15), uint64(now + uint64(state.parameter[P_SIGNAL_INTERTHREAD])))
+        send_signal(state, LANE_SIGNAL_CAP, uint32((value >> uint32(7)) & uint32(7)), uint32((value >> uint32(4)) & uint32(7)),
+                    uint32(value & uint32(15)), uint64(now + uint64(state.parameter[P_SIGNAL_INTERTHREAD])))
     elif address == uint32(n.CAP_SELF_DESTRUCT_0) or address == uint32(n.CAP_SELF_DESTRUCT_1):
         word = (address >> uint32(2)) & uint32(1023)
         state.cap[word] = uint32(state.cap[word] | value)
@@ -106,7 +108,7 @@ def reflect_read(state, address, now):
     """cap[read] at a computed address: a transfer-out register or a local CSR of another microengine."""
     engine = state.engines[reflect_engine(address)]
     if uint32(address) & uint32(0x10000):
-        return read_csr(state, engine, uint32(engine.context & uint32(7)), uint32(address) & uint32(0x3FC), now)
+        return read_csr(state, engine, uint32(engine.context & uint32(7)), uint32(uint32(address) & uint32(0x3FC)), now)
     return engine.file[reflect_place(address, False)]
 
 
@@ -115,7 +117,7 @@ def reflect_write(state, address, value, now):
     """cap[write] at a computed address: into a transfer-in register or a local CSR of another microengine."""
     engine = state.engines[reflect_engine(address)]
     if uint32(address) & uint32(0x10000):
-        write_csr(state, engine, uint32(engine.context & uint32(7)), uint32(address) & uint32(0x3FC), value, now)
+        write_csr(state, engine, uint32(engine.context & uint32(7)), uint32(uint32(address) & uint32(0x3FC)), value, now)
     else:
         engine.file[reflect_place(address, True)] = uint32(value)
 

@@ -237,6 +237,7 @@ def issue_command(state, engine, i, ctx, address, now):
     first = uint32(uint32(i.d) + uint32(i.d_stride) * ctx)
     me = engine.number
     value = uint32(0)
+    address = uint32(address)
     if variant & uint32(COMPLETE_INDIRECT):
         word = engine.previous_alu
         if (word >> uint32(25)) & uint32(1):
@@ -254,8 +255,8 @@ def issue_command(state, engine, i, ctx, address, now):
         channel = uint32(address >> uint32(30))
         if channel > uint32(1):
             report(state, RESERVED_UNPOPULATED, me, ctx, engine.pc[ctx], address)
-        unit = uint32(UNIT_SRAM0) + (channel & uint32(1))
-        address = address & uint32(0x3FFFFFFF)
+        unit = uint32(uint32(UNIT_SRAM0) + (channel & uint32(1)))
+        address = uint32(address & uint32(0x3FFFFFFF))
         words = total
         when = sram_time(state, engine, unit, command, words, now)
     elif unit == uint32(UNIT_SCRATCH):

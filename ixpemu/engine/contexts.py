@@ -19,6 +19,7 @@ from ixpemu.engine.layout import (
     SHADOW_T_INDEX,
     UNIT_COUNT,
     UNIT_READY,
+    UNIT_SIGNAL,
     VOLUNTARY,
     WAKEUP_ANY,
 )
@@ -165,7 +166,7 @@ def enable_contexts(state, engine, mask, now):
     """Write the context enables. A context that executes goes on until it swaps out, even if it is disabled."""
     engine.enabled = uint32(mask)
     for ctx in range(CONTEXTS):
-        update_ready(state, engine, uint32(ctx), 7, now)
+        update_ready(state, engine, uint32(ctx), UNIT_SIGNAL, now)
 
 
 @jit

@@ -15,7 +15,7 @@ from ixpemu.engine.contexts import set_signals, stop_engine_key, swap_out
 from ixpemu.engine.csrs import future_count_event
 from ixpemu.engine.dispatch import run_private
 from ixpemu.engine.external import execute_external, finish_forced, pending_marks
-from ixpemu.engine.jit import jit
+from ixpemu.engine.jit import entry, jit
 from ixpemu.engine.lanes import first_key, pop_access, pop_push, request_stop, set_alarm
 from ixpemu.engine.layout import (
     AFTER_SWAP,
@@ -107,15 +107,15 @@ def commit_engine(state, memory, m, now):
         i = state.code[uint32(m * uint32(STORE_WORDS) + engine.pc[ctx])]
         marks = uint32(i.marks) & pending_marks(engine, ctx)
         if marks & uint32(MARK_BREAK):
-            if engine.probed != uint32(2):
-                engine.probed = uint32(2)
+            if (engine.probed & uint32(2)) == uint32(0):
+                engine.probed = uint32(engine.probed | uint32(2))
                 request_stop(state, STOP_BREAKPOINT, m, ctx)
                 state.stop_pc = engine.pc[ctx]
                 if state.stop_reason != uint32(0):
                     return
-        if marks & uint32(MARK_PROBE) and engine.probed != uint32(1):
+        if marks & uint32(MARK_PROBE) and (engine.probed & uint32(1)) == uint32(0):
             serve_probe(state, engine, ctx, uint32(i.probe), now)
-            engine.probed = uint32(1)
+            engine.probed = uint32(engine.probed | uint32(1))
         if marks:
             if i.op < 200:
                 run_private(state, engine, uint64(now + uint64(1)), uint32(1))
@@ -131,7 +131,7 @@ def commit_engine(state, memory, m, now):
     stop_engine_key(state, engine)
 
 
-@jit
+@entry
 def run_slice(state, memory):
     """Commit everything before `state.limit`, or until a reason in `state.stop_mask`; returns the reason (STOP_*).
 

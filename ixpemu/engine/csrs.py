@@ -81,7 +81,7 @@ def own_number(engine):
 def read_csr(state, engine, ctx, address, now):
     """Read any other local CSR at time `now`; `ctx` is the executing context (or whatever the outside asks about)."""
     address = uint32(address)
-    pointed = engine.csr_ctx_pointer & uint32(7)
+    pointed = uint32(engine.csr_ctx_pointer & uint32(7))
     if address == uint32(n.CSR_ACTIVE_CTX_STS):
         busy = uint32(1) if engine.context < uint32(0x80) else uint32(0)
         return uint32((busy << uint32(31)) | ((engine.pc[ctx] & uint32(0x3FFF)) << uint32(8)) | own_number(engine)
@@ -115,7 +115,7 @@ def read_csr(state, engine, ctx, address, now):
 @jit
 def read_rare_csr(state, engine, ctx, address, now):
     """The rest of read_csr: pointers of other contexts, timers, random numbers, and plain memory."""
-    pointed = engine.csr_ctx_pointer & uint32(7)
+    pointed = uint32(engine.csr_ctx_pointer & uint32(7))
     if address == uint32(n.CSR_INDIRECT_LM_ADDR_0):
         return uint32(engine.lm_addr[uint32(uint32(2) * pointed)] << uint32(2))
     if address == uint32(n.CSR_INDIRECT_LM_ADDR_1):
@@ -164,22 +164,22 @@ def write_csr(state, engine, ctx, address, value, now):
     """Write any other local CSR at time `now` by its own context `ctx`."""
     address = uint32(address)
     value = uint32(value)
-    pointed = engine.csr_ctx_pointer & uint32(7)
+    pointed = uint32(engine.csr_ctx_pointer & uint32(7))
     if address == uint32(n.CSR_SAME_ME_SIGNAL):
         step = uint32(1) if (engine.ctx_enables >> uint32(31)) == uint32(0) else uint32(2)
-        to = uint32((ctx + step) & uint32(7)) if (value >> uint32(7)) & uint32(1) else value & uint32(7)
-        send_signal(state, LANE_SIGNAL_SAME, engine.number, to, (value >> uint32(3)) & uint32(15),
+        to = uint32((ctx + step) & uint32(7)) if (value >> uint32(7)) & uint32(1) else uint32(value & uint32(7))
+        send_signal(state, LANE_SIGNAL_SAME, engine.number, to, uint32((value >> uint32(3)) & uint32(15)),
                     uint64(now + uint64(state.parameter[P_SIGNAL_SAME])))
     elif address == uint32(n.CSR_NEXT_NEIGHBOR_SIGNAL) or address == uint32(n.CSR_PREV_NEIGHBOR_SIGNAL):
         following = address == uint32(n.CSR_NEXT_NEIGHBOR_SIGNAL)
-        to = ctx if (value >> uint32(7)) & uint32(1) else value & uint32(7)
+        to = uint32(ctx) if (value >> uint32(7)) & uint32(1) else uint32(value & uint32(7))
         other = engine.number
         if following and engine.number < uint32(ME_COUNT - 1):
             other = uint32(engine.number + uint32(1))
         elif not following and engine.number > uint32(0):
             other = uint32(engine.number - uint32(1))
         if other != engine.number:
-            send_signal(state, LANE_SIGNAL_NEIGHBOR, other, to, (value >> uint32(3)) & uint32(15),
+            send_signal(state, LANE_SIGNAL_NEIGHBOR, other, to, uint32((value >> uint32(3)) & uint32(15)),
                         uint64(now + uint64(state.parameter[P_SIGNAL_NEIGHBOR])))
     elif address == uint32(n.CSR_ACTIVE_CTX_WAKEUP_EVENTS):
         engine.wakeup[ctx] = value & uint32(0x1FFFF)
@@ -198,7 +198,7 @@ def write_csr(state, engine, ctx, address, value, now):
 @jit
 def write_rare_csr(state, engine, ctx, address, value, now):
     """The rest of write_csr: enables, other contexts, neighbour pointers, timers, seeds, and plain memory."""
-    pointed = engine.csr_ctx_pointer & uint32(7)
+    pointed = uint32(engine.csr_ctx_pointer & uint32(7))
     if address == uint32(n.CSR_CTX_ENABLES):
         kept = engine.ctx_enables & ~value & uint32(0x2A000000)         # [29], [27], [25]: write 1 to clear
         engine.ctx_enables = uint32((value & uint32(0xD5FF00FF)) | kept)

@@ -72,12 +72,12 @@ OPERATIONS = {
     "byte_align.be": 43,
     "byte_align.le": 44,
     "immed": 45,
-    "immed_w.immed_w0": 46,
-    "immed_w.immed_w1": 47,
-    "immed_b.immed_b0": 48,
-    "immed_b.immed_b1": 49,
-    "immed_b.immed_b2": 50,
-    "immed_b.immed_b3": 51,
+    "immed_w0": 46,
+    "immed_w1": 47,
+    "immed_b0": 48,
+    "immed_b1": 49,
+    "immed_b2": 50,
+    "immed_b3": 51,
     "ld_field.keep": 52,
     "ld_field.keep.>>indirect": 53,
     "ld_field.keep.<<indirect": 54,
@@ -85,24 +85,24 @@ OPERATIONS = {
     "ld_field.w_clr.>>indirect": 56,
     "ld_field.w_clr.<<indirect": 57,
     "br": 58,
-    "bcc.beq": 59,
-    "bcc.bne": 60,
-    "bcc.bmi": 61,
-    "bcc.bpl": 62,
-    "bcc.bhs": 63,
-    "bcc.blo": 64,
-    "bcc.bvs": 65,
-    "bcc.bvc": 66,
-    "bcc.bge": 67,
-    "bcc.blt": 68,
-    "bcc.ble": 69,
-    "bcc.bgt": 70,
-    "br_ctx.br=ctx": 71,
-    "br_ctx.br!=ctx": 72,
-    "br_bit.br_bclr": 73,
-    "br_bit.br_bset": 74,
-    "br_byte.br!=byte": 75,
-    "br_byte.br=byte": 76,
+    "beq": 59,
+    "bne": 60,
+    "bmi": 61,
+    "bpl": 62,
+    "bhs": 63,
+    "blo": 64,
+    "bvs": 65,
+    "bvc": 66,
+    "bge": 67,
+    "blt": 68,
+    "ble": 69,
+    "bgt": 70,
+    "br=ctx": 71,
+    "br!=ctx": 72,
+    "br_bclr": 73,
+    "br_bset": 74,
+    "br!=byte": 75,
+    "br=byte": 76,
     "jump": 77,
     "rtn": 78,
     "nop": 79,
@@ -524,26 +524,26 @@ def run_private(state, engine, horizon, forced):
                         r = uint32(i.imm)
                     else:
                         if op < 47:
-                            # 46: immed_w.immed_w0   immed.isa:36
+                            # 46: immed_w0   immed.isa:36
                             r = uint32(uint32(a & uint32(0xffff0000)) | uint32(i.imm))
                         else:
-                            # 47: immed_w.immed_w1   immed.isa:36
+                            # 47: immed_w1   immed.isa:36
                             r = uint32(uint32(a & uint32(0xffff)) | uint32(uint32(i.imm) << uint32(0x10)))
                 else:
                     if op < 49:
-                        # 48: immed_b.immed_b0   immed.isa:56
+                        # 48: immed_b0   immed.isa:56
                         r = uint32(uint32(a & uint32(0xffffff00)) | uint32(i.imm))
                     else:
                         if op < 50:
-                            # 49: immed_b.immed_b1   immed.isa:56
+                            # 49: immed_b1   immed.isa:56
                             r = uint32(uint32(a & uint32(0xffff00ff)) | uint32(uint32(i.imm) << uint32(8)))
                         else:
-                            # 50: immed_b.immed_b2   immed.isa:56
+                            # 50: immed_b2   immed.isa:56
                             r = uint32(uint32(a & uint32(0xff00ffff)) | uint32(uint32(i.imm) << uint32(0x10)))
             else:
                 if op < 54:
                     if op < 52:
-                        # 51: immed_b.immed_b3   immed.isa:56
+                        # 51: immed_b3   immed.isa:56
                         r = uint32(uint32(a & uint32(0xffffff)) | uint32(uint32(i.imm) << uint32(0x18)))
                     else:
                         if op < 53:
@@ -585,73 +585,73 @@ def run_private(state, engine, horizon, forced):
                             # 58: br   branch.isa:3
                             taken = True
                         else:
-                            # 59: bcc.beq   branch.isa:15
+                            # 59: beq   branch.isa:15
                             taken = z != uint32(0)
                     else:
                         if op < 61:
-                            # 60: bcc.bne   branch.isa:15
+                            # 60: bne   branch.isa:15
                             taken = z == uint32(0)
                         else:
                             if op < 62:
-                                # 61: bcc.bmi   branch.isa:15
+                                # 61: bmi   branch.isa:15
                                 taken = n != uint32(0)
                             else:
-                                # 62: bcc.bpl   branch.isa:15
+                                # 62: bpl   branch.isa:15
                                 taken = n == uint32(0)
                 else:
                     if op < 65:
                         if op < 64:
-                            # 63: bcc.bhs   branch.isa:15
+                            # 63: bhs   branch.isa:15
                             taken = c != uint32(0)
                         else:
-                            # 64: bcc.blo   branch.isa:15
+                            # 64: blo   branch.isa:15
                             taken = c == uint32(0)
                     else:
                         if op < 66:
-                            # 65: bcc.bvs   branch.isa:15
+                            # 65: bvs   branch.isa:15
                             taken = v != uint32(0)
                         else:
                             if op < 67:
-                                # 66: bcc.bvc   branch.isa:15
+                                # 66: bvc   branch.isa:15
                                 taken = v == uint32(0)
                             else:
-                                # 67: bcc.bge   branch.isa:15
+                                # 67: bge   branch.isa:15
                                 taken = n == v
             else:
                 if op < 73:
                     if op < 70:
                         if op < 69:
-                            # 68: bcc.blt   branch.isa:15
+                            # 68: blt   branch.isa:15
                             taken = n != v
                         else:
-                            # 69: bcc.ble   branch.isa:15
+                            # 69: ble   branch.isa:15
                             taken = uint32(z | uint32(n != v)) != uint32(0)
                     else:
                         if op < 71:
-                            # 70: bcc.bgt   branch.isa:15
+                            # 70: bgt   branch.isa:15
                             taken = uint32(z | uint32(n != v)) == uint32(0)
                         else:
                             if op < 72:
-                                # 71: br_ctx.br=ctx   branch.isa:41
+                                # 71: br=ctx   branch.isa:41
                                 taken = ctx == uint32(i.imm)
                             else:
-                                # 72: br_ctx.br!=ctx   branch.isa:41
+                                # 72: br!=ctx   branch.isa:41
                                 taken = ctx != uint32(i.imm)
                 else:
                     if op < 76:
                         if op < 74:
-                            # 73: br_bit.br_bclr   branch.isa:91
+                            # 73: br_bclr   branch.isa:91
                             taken = uint32(uint32(a >> uint32(i.amount)) & uint32(1)) == uint32(0)
                         else:
                             if op < 75:
-                                # 74: br_bit.br_bset   branch.isa:91
+                                # 74: br_bset   branch.isa:91
                                 taken = uint32(uint32(a >> uint32(i.amount)) & uint32(1)) != uint32(0)
                             else:
-                                # 75: br_byte.br!=byte   branch.isa:107
+                                # 75: br!=byte   branch.isa:107
                                 taken = uint32(uint32(a >> uint32(uint32(i.amount) * uint32(8))) & uint32(0xff)) != uint32(i.imm)
                     else:
                         if op < 77:
-                            # 76: br_byte.br=byte   branch.isa:107
+                            # 76: br=byte   branch.isa:107
                             taken = uint32(uint32(a >> uint32(uint32(i.amount) * uint32(8))) & uint32(0xff)) == uint32(i.imm)
                         else:
                             if op < 78:

@@ -248,9 +248,9 @@ def stop_engine(state, engine, i, ctx, now):
         request_stop(state, STOP_HALT, engine.number, ctx)
         request_stop(state, STOP_ATTENTION, engine.number, ctx)
     else:
-        kind = RESERVED_ILLEGAL if op == uint32(OP_ILLEGAL) else RESERVED_COMMAND
+        kind = uint32(RESERVED_ILLEGAL) if op == uint32(OP_ILLEGAL) else uint32(RESERVED_COMMAND)
         if op == uint32(OP_STORE_END):
-            kind = RESERVED_STORE_END
+            kind = uint32(RESERVED_STORE_END)
         report(state, kind, engine.number, ctx, engine.pc[ctx], i.imm)
         # The machine cannot go on from here, whatever the mode.
         state.stop_pc = engine.pc[ctx]

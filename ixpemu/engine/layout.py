@@ -141,7 +141,7 @@ ENGINE = np.dtype([
     ("after", "u4"),            # AFTER_*: nothing, go to `after_pc`, swap out, both
     ("after_pc", "u4"), ("after_abort", "u4"),
     ("at_a", "u4"), ("at_b", "u4"), ("at_d", "u4"),     # places of operands that go through pointers, for one instruction
-    ("probed", "u4"),           # 1: the probe of the instruction it stands at has been served
+    ("probed", "u4"),           # of the instruction it stands at: 1 the probe has been served, 2 the breakpoint
     ("enabled", "u4"), ("ready", "u4"),            # masks of contexts
     ("base_marks", "u4"),       # marks that always count in this mode
     ("pc", "u4", (CONTEXTS,)),

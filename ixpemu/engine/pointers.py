@@ -72,7 +72,7 @@ def pointer_place(state, engine, ctx, what, destination):
     kind = uint32(what) >> uint32(8)
     offset = uint32(what) & uint32(0xFF)
     if kind <= uint32(POINTER_LM1):
-        word = (engine.lm_addr[uint32(uint32(2) * ctx + kind)] | offset) & uint32(1023)
+        word = uint32((engine.lm_addr[uint32(uint32(2) * ctx + kind)] | offset) & uint32(1023))
         if word >= uint32(LOCAL_MEMORY_WORDS):
             report(state, RESERVED_LOCAL_MEMORY, engine.number, ctx, engine.pc[ctx], word)
         return uint32(uint32(LOCAL_MEMORY) + word)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ixpemu.engine.actions import OP_STORE_END
 from ixpemu.engine.layout import (
     ACCESS,
     ACCESS_DEPTH,
@@ -19,6 +20,7 @@ from ixpemu.engine.layout import (
     HANDLES,
     KEY_SHIFT,
     KEYS,
+    MARK_EXTERNAL,
     ME_COUNT,
     NEVER,
     PACKET,
@@ -94,6 +96,7 @@ STATE = np.dtype([
     ("access", ACCESS, (ACCESS_LANES * ACCESS_DEPTH,)),
     ("pushes", PUSH, (PUSH_LANES * PUSH_DEPTH,)),
     ("code", CODE, (ME_COUNT * STORE_WORDS,)),
+    ("store", "u8", (ME_COUNT * STORE_WORDS,)),     # the words behind `code`, for whoever reads the control store
     ("packets", PACKET, (PACKET_ROWS,)),
 ], align=True)
 
@@ -102,6 +105,8 @@ def new_state() -> np.recarray:
     """A chip after power-up, as a record array of one row: nothing enabled, nothing scheduled, no parameters, no memory map."""
     array = np.zeros(1, STATE).view(np.recarray)
     state = array[0]
+    state.code["op"] = OP_STORE_END
+    state.code["marks"] = MARK_EXTERNAL
     never = NEVER << KEY_SHIFT
     state.keys[:] = [never | k for k in range(KEYS)]
     state.alarm[:] = NEVER

@@ -85,7 +85,7 @@ def access_memory(state, memory, entry, now):
 @jit
 def access_ring(state, memory, entry, now):
     """scratch[get] or scratch[put]."""
-    ring = (entry.address >> uint32(2)) & uint32(15)
+    ring = uint32((entry.address >> uint32(2)) & uint32(15))
     words = uint32(entry.total)
     first = uint32(entry.first)
     if entry.command == COMMAND_GET:
@@ -107,7 +107,7 @@ def access_buffers(state, memory, entry, now):
     """dram[rbuf_rd] or dram[tbuf_wr]: `value` is the byte address in the RBUF/TBUF window at 0x2000."""
     words = uint32(entry.total)
     index = memory_index(state, entry.unit, entry.address, words, entry.me, entry.ctx)
-    offset = entry.value & uint32(0x1FFF)
+    offset = uint32(entry.value & uint32(0x1FFF))
     if entry.command == COMMAND_RBUF:
         rbuf_to_dram(state, memory, offset, index, words, now)
         mark_written(memory, index, words)
@@ -157,7 +157,7 @@ def access_msf(state, memory, entry, now):
         end_pull(state, entry.me, entry.ctx, words, 0, entry.signals, UNIT_MSF, now)
     else:
         # The two address operands add up to a CSR address in [15:0] and its data in [31:16].
-        msf_fast_write(state, memory, entry.address & uint32(0xFFFF), entry.address >> uint32(16), entry.me, entry.ctx, now)
+        msf_fast_write(state, memory, uint32(entry.address & uint32(0xFFFF)), uint32(entry.address >> uint32(16)), entry.me, entry.ctx, now)
         command_ended(state, entry.me)
 
 

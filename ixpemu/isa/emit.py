@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from ixpemu.isa.semantics import Act, Assign, Binary, Bits, Branch, Call, Expres
 
 ENGINE = Path(__file__).resolve().parent.parent / "engine"
 INDENT = "    "
+MANY = 16           # registers that come by the dozen (rings, threads, elements) are reached by number, not by name
 
 # Decoded numbers and where decode.py puts them in a code record.
 PARAMETERS = {
@@ -247,15 +249,17 @@ def dispatch_text(isa: InstructionSet) -> str:
 def numbers_text(isa: InstructionSet) -> str:
     """The text of ixpemu/engine/numbers.py: register addresses by name."""
     lines = [NUMBERS_HEAD]
-    prefixes = {"local": "CSR", "cap": "CAP", "hash": "CAP", "msf": "MSF"}
+    prefixes = {"local": "CSR", "cap": "CAP", "msf": "MSF"}
+    families = Counter(csr.name.rstrip("0123456789") for csr in isa.csrs)
     for csr in sorted(isa.csrs, key=lambda c: (c.space, c.address, c.name)):
-        lines.append(f"{prefixes[csr.space]}_{csr.name} = {csr.address:#06x}")
+        if families[csr.name.rstrip("0123456789")] < MANY:
+            lines.append(f"{prefixes[csr.space]}_{csr.name} = {csr.address:#06x}")
     return "\n".join(lines) + "\n"
 
 
 def outputs(isa: InstructionSet) -> dict[Path, str]:
     """The generated files and what should be in them."""
-    return {ENGINE / "dispatch.py": dispatch_text(isa)}
+    return {ENGINE / "dispatch.py": dispatch_text(isa), ENGINE / "numbers.py": numbers_text(isa)}
 
 
 def stale(isa: InstructionSet) -> list[Path]:

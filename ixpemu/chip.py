@@ -1,0 +1,411 @@
+"""The chip as a user holds it: load, run, step, look, save. Everything that computes is in `ixpemu.engine`.
+
+A chip stands at a cycle: all that was to happen before it has happened. Microengines may have executed a few private instructions
+past it, which nobody else can see. Python acts at the chip's cycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ixpemu import chip_snapshot, codes
+from ixpemu.chip_agents import STORE, Agent, Entry, Journal
+from ixpemu.chip_memory import Memory, Scratch, flag_pages
+from ixpemu.chip_parameters import configure
+from ixpemu.chip_ports import Ports
+from ixpemu.chip_probes import Probes
+from ixpemu.chip_snapshot import Snapshot
+from ixpemu.chip_views import Cap, Hash, Microengine, Msf
+from ixpemu.diagnostics import user_error
+from ixpemu.engine.core import run_slice
+from ixpemu.engine.host import HOST_ENABLE, HOST_RESET, READS, host_call
+from ixpemu.engine.jit import arithmetic
+from ixpemu.engine.layout import (
+    CONTEXTS,
+    KEY_SHIFT,
+    MARK_BREAK,
+    MARK_EXTERNAL,
+    MARK_PROBE,
+    ME_COUNT,
+    NEVER,
+    PACKET_DROPPED,
+    PACKET_FREE,
+    PACKET_SENT,
+    RESERVED_NAMES,
+    STOP_ATTENTION,
+    STOP_BREAKPOINT,
+    STOP_COMMIT,
+    STOP_CYCLES,
+    STOP_HALT,
+    STOP_IDLE,
+    STOP_INPUT,
+    STOP_INTERNAL,
+    STOP_INTERRUPT,
+    STOP_NAMES,
+    STOP_OUTPUT,
+    STOP_PACKET_TABLE,
+    STOP_PACKETS,
+    STOP_QUIET,
+    STOP_RESERVED,
+    STORE_WORDS,
+)
+from ixpemu.engine.state import new_state
+from ixpemu.isa.chipfile import ChipParameters, load_chip
+
+if TYPE_CHECKING:
+    from ixpemu.image import Image
+
+MODES = ("default", "fast")
+SERVICE = (STOP_INPUT, STOP_OUTPUT, STOP_INTERRUPT, STOP_ATTENTION, STOP_PACKET_TABLE)
+"""Reasons for which the engine returns although the run goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why a run ended and where. `me`, `ctx`, `pc` where one thread was the cause; `message` for people."""
+
+    reason: str
+    cycle: int
+    me: int | None = None
+    ctx: int | None = None
+    pc: int | None = None
+    message: str = ""
+
+
+class Chip:
+    """An IXP2400 on a board.
+
+    `parameters`: of a chip file, the ENP-2611's by default. `mode`: "default", or "fast" without packet accounting and reports of
+    reserved behaviour. `strict`: reserved behaviour ends a run.
+    """
+
+    def __init__(self, parameters: ChipParameters | None = None, *, mode: str = "default", strict: bool = False) -> None:
+        if mode not in MODES:
+            raise user_error(codes.CHIP_MODE, f"there is no mode {mode!r}", help=f"one of {', '.join(MODES)}")
+        self.parameters = parameters if parameters is not None else load_chip()
+        self.mode = mode
+        self.strict = strict
+        self.journal = Journal()
+        self.keep_packets = False
+        """Whether a run ends ("packet table") when finished rows of the packet table have to be collected; else they are dropped."""
+        self._array = new_state()
+        self.state: Any = self._array[0]
+        self._memory = configure(self.state, self.parameters)
+        self.state.mode = 0 if mode == "fast" else 1
+        self._cycle = 0
+        self._agents: list[Agent] = []
+        self._breaks: set[tuple[int, int]] = set()
+        state, memory = self.state, self._memory
+        self.sram = tuple(
+            Memory(f"SRAM channel {k}", memory, int(state.sram_base[k]), int(state.sram_words[k]), self._store) for k in range(2))
+        self.dram = Memory("DRAM", memory, int(state.dram_base), int(state.dram_words), self._store)
+        self.scratch = Scratch(memory, int(state.scratch_base), int(state.scratch_words), self._store, state, self._call)
+        self.me: Sequence[Microengine] = tuple(Microengine(k, state, self._call) for k in range(ME_COUNT))
+        self.msf = Msf(state, self._call)
+        self.cap = Cap(self._call)
+        self.hash = Hash(state, self._call)
+        self.probes = Probes(state)
+        self.ports = Ports(self._array, lambda: self._cycle)
+        self.parameter_values = {name: self.parameters[name] for name in self.parameters}
+
+    @classmethod
+    def from_toml(cls, path: str | Path, **options: Any) -> Chip:
+        """A chip with the parameters of a file, or of a shipped one by name."""
+        return cls(load_chip(path), **options)
+
+    # Figures
+
+    @property
+    def cycle(self) -> int:
+        """Where the chip stands, in cycles since reset."""
+        return self._cycle
+
+    @property
+    def clock_hz(self) -> int:
+        """Cycles a second."""
+        return self.parameters["chip.megahertz"] * 1_000_000
+
+    @property
+    def instructions(self) -> int:
+        """Instructions that all microengines have executed."""
+        return int(self.state.engines["retired"].sum())
+
+    @property
+    def packets_sent(self) -> int:
+        return int(self.state.packets_sent)
+
+    @property
+    def packets_dropped(self) -> int:
+        return int(self.state.packets_dropped)
+
+    @property
+    def packets_out(self) -> int:
+        """Packets that have left a port."""
+        return int(self.state.packets_sent)
+
+    @property
+    def reserved(self) -> dict[str, int]:
+        """Reserved behaviour seen so far: how often, by kind. See `reserved_events` for places."""
+        return {name: int(self.state.reserved_total[k]) for k, name in enumerate(RESERVED_NAMES) if self.state.reserved_total[k]}
+
+    @property
+    def reserved_events(self) -> list[tuple[int, str, int, int, int, int]]:
+        """The first reserved events: (cycle, kind, microengine, context, address, value)."""
+        s = self.state
+        return [(int(s.reserved_time[k]), RESERVED_NAMES[int(s.reserved_kind[k])], int(s.reserved_me[k]), int(s.reserved_ctx[k]),
+                 int(s.reserved_pc[k]), int(s.reserved_value[k])) for k in range(int(s.reserved_rows))]
+
+    # Programs
+
+    def _me(self, me: int) -> Microengine:
+        if not 0 <= me < ME_COUNT:
+            raise user_error(codes.ME_UNKNOWN, f"there is no microengine {me}", help="0 to 7; 4 to 7 are the chip's 0x10 to 0x13")
+        return self.me[me]
+
+    def load(self, me: int, image: Image, start: bool = True) -> None:
+        """Put an image into microengine `me`; with `start`, at address 0 with all contexts enabled."""
+        self.load_words(me, image.words, contexts=image.contexts, start=start)
+        for probe in image.probes:
+            self.probes.attach(me, probe.address, probe.key, probe.name)
+
+    def load_words(self, me: int, words: Iterable[int], contexts: int = 8, start: bool = True) -> None:
+        """The same with bare words. UserError for more than 4,096 of them."""
+        if contexts not in (4, 8):
+            raise user_error(codes.ME_UNKNOWN, f"{contexts} contexts", help="a microengine runs 4 or 8")
+        engine = self._me(me)
+        engine.load([int(word) for word in words], contexts)
+        self.probes.forget(me)
+        self._break_marks()
+        if start:
+            self.start(me)
+
+    def start(self, me: int, contexts: int | None = None) -> None:
+        """Set the program counters of microengine `me` to 0 and enable its contexts, or those of a mask."""
+        engine = self._me(me)
+        mask = (0x55 if engine.contexts == 4 else 0xFF) if contexts is None else contexts
+        self._call(HOST_RESET, me)
+        self._call(HOST_ENABLE, me, mask)
+
+    def break_at(self, me: int, address: int) -> None:
+        """Set a breakpoint for `run(to_break=True)`."""
+        if not 0 <= address < STORE_WORDS:
+            raise user_error(codes.ME_UNKNOWN, f"no instruction has address {address}", help=f"0 to {STORE_WORDS - 1}")
+        self._me(me)
+        self._breaks.add((me, address))
+        self._break_marks()
+
+    def clear_break(self, me: int, address: int) -> None:
+        """Remove a breakpoint if there is one."""
+        self._breaks.discard((me, address))
+        self._break_marks()
+
+    def _break_marks(self) -> None:
+        self.state.code["marks"] &= np.uint8(0xFF ^ MARK_BREAK)
+        for me, address in self._breaks:
+            self.state.code["marks"][me * STORE_WORDS + address] |= np.uint8(MARK_BREAK)
+
+    # Python's accesses
+
+    def attach(self, agent: Agent) -> None:
+        """Let an agent act on the chip from now on."""
+        self._agents.append(agent)
+
+    def _call(self, operation: int, a: int = 0, b: int = 0, c: int = 0) -> int:
+        with arithmetic():
+            result = int(host_call(self.state, self._memory, np.uint64(operation), np.uint64(a), np.uint64(b), np.uint64(c),
+                                   np.uint64(self._cycle)))
+        if operation not in READS:
+            self.journal.note(Entry(self._cycle, operation, (a, b, c), result=result))
+        return result
+
+    def _store(self, index: int, words: npt.NDArray[np.uint32]) -> None:
+        self._memory[index : index + len(words)] = words
+        flag_pages(self._memory, index, len(words))
+        self.journal.note(Entry(self._cycle, STORE, (index,), words))
+
+    # Time
+
+    def run(
+        self, cycles: int | None = None, *, packets: int | None = None, until: Callable[[Chip], bool] | None = None,
+        to_break: bool = False,
+    ) -> Stop:
+        """Run until a limit or until nothing is left to do.
+
+        `cycles`: that many from now. `packets`: until so many more have been sent or dropped. `until`: called after every
+        committed external operation, ends the run when true. `to_break`: stop at breakpoints. Reasons: "cycles", "packets", "until",
+        "break", "halt" (a microengine executed halt), "reserved" (an instruction that cannot be executed; any reserved behaviour if
+        strict), "quiet" (nothing will happen any more, or all input is used up and no packet is inside).
+        """
+        for name, value in (("cycles", cycles), ("packets", packets)):
+            if value is not None and value < 0:
+                raise user_error(codes.RUN_ARGUMENT, f"cannot run for {value} {name}", help="0 or more")
+        target = NEVER if cycles is None else self._cycle + cycles
+        done = self.packets_sent + self.packets_dropped
+        self.state.stop_at_packets = NEVER if packets is None else done + packets
+        mask = 1 << STOP_HALT | 1 << STOP_INTERNAL | 1 << STOP_QUIET | sum(1 << reason for reason in SERVICE)
+        if packets is not None:
+            mask |= 1 << STOP_PACKETS
+        if until is not None:
+            mask |= 1 << STOP_COMMIT
+        if self.strict:
+            mask |= 1 << STOP_RESERVED
+        if to_break:
+            mask |= 1 << STOP_BREAKPOINT
+        self.state.engines["base_marks"] = MARK_EXTERNAL | (MARK_PROBE if self.mode == "default" else 0) | (MARK_BREAK if to_break else 0)
+        self.ports.service()
+        stop = self._run(target, mask, until)
+        self.ports.service()
+        self.ports.flush()
+        return stop
+
+    def _run(self, target: int, mask: int, until: Callable[[Chip], bool] | None) -> Stop:
+        while True:
+            if self._agents:
+                self._let_agents_act()
+            limit = min([target, *(agent.due() for agent in self._agents)])
+            if limit <= self._cycle:
+                return self._stopped(STOP_CYCLES)
+            reason = self._slice(limit, mask)
+            if reason == STOP_CYCLES:
+                self._cycle = limit
+                if limit == target:
+                    return self._stopped(STOP_CYCLES)
+            elif reason == STOP_IDLE:
+                if limit < target:
+                    self._cycle = limit
+                    continue
+                self._cycle = target if target < NEVER else max(self._cycle, int(self.state.now), int(self.state.engines["clock"].max()))
+                return self._stopped(STOP_QUIET)
+            else:
+                self._cycle = max(self._cycle, int(self.state.now))
+                if reason == STOP_COMMIT:
+                    if until is not None and until(self):
+                        return Stop("until", self._cycle)
+                elif reason == STOP_QUIET:
+                    if not any(agent.due() < NEVER for agent in self._agents):
+                        return self._stopped(reason)
+                elif reason not in SERVICE:
+                    return self._stopped(reason)
+                elif reason == STOP_PACKET_TABLE and self.keep_packets:
+                    return self._stopped(reason)
+                else:
+                    self._serve(reason)
+
+    def _slice(self, limit: int, mask: int) -> int:
+        state = self.state
+        state.limit = limit
+        state.stop_mask = mask
+        with arithmetic():
+            return int(run_slice(state, self._memory))
+
+    def _serve(self, reason: int) -> None:
+        if reason in (STOP_INTERRUPT, STOP_ATTENTION):
+            source = "attention"
+            if reason == STOP_INTERRUPT:
+                source = "thread_b" if int(self.state.stop_value) else "thread_a"
+            for agent in self._agents:
+                agent.interrupt(self._cycle, source)
+        elif reason == STOP_PACKET_TABLE:
+            status = self.state.packets["status"]
+            status[(status == PACKET_SENT) | (status == PACKET_DROPPED)] = PACKET_FREE
+        self.ports.service()
+
+    def _let_agents_act(self) -> None:
+        # An agent may make another one due at this very cycle; every act must move its agent on.
+        waiting = True
+        while waiting:
+            waiting = False
+            for agent in self._agents:
+                if agent.due() <= self._cycle:
+                    agent.act(self._cycle)
+                    waiting = True
+
+    def _stopped(self, reason: int) -> Stop:
+        state = self.state
+        name = STOP_NAMES[reason]
+        if reason in (STOP_CYCLES, STOP_QUIET, STOP_PACKETS, STOP_PACKET_TABLE):
+            return Stop(name, self._cycle, message=f"{name} at cycle {self._cycle:,}; {self.where()}")
+        me, ctx, pc = int(state.stop_me), int(state.stop_ctx), int(state.stop_pc)
+        what = name
+        if reason == STOP_RESERVED:
+            rows = int(state.reserved_rows)
+            kind = RESERVED_NAMES[int(state.reserved_kind[rows - 1])] if rows else "an instruction that cannot be executed"
+            what = f"{kind} ({int(state.stop_value):#x})"
+        return Stop(name, self._cycle, me, ctx, pc, f"{what}: microengine {me} context {ctx} at {pc}, cycle {self._cycle:,}")
+
+    def where(self) -> str:
+        """Where the microengines are, as text: the program counter of each one's executing context."""
+        places = []
+        for me in self.me:
+            if int(me.engine.enabled):
+                ctx = me.executing
+                places.append(f"me{me.number} " + ("idle" if ctx is None else f"ctx{ctx} at {me.ctx[ctx].pc}"))
+        return ", ".join(places) if places else "no microengine is enabled"
+
+    def step(self, me: int) -> Stop:
+        """Run until microengine `me` has executed one more instruction; everything else keeps time with it."""
+        engine = self._me(me).engine
+        retired = int(engine.retired)
+        while int(engine.retired) == retired:
+            first = int(self.state.keys.min()) >> KEY_SHIFT
+            wanted = int(engine.clock) if int(engine.context) < 0x80 else first
+            due = min([NEVER, *(agent.due() for agent in self._agents)])
+            if min(wanted, due) >= NEVER:
+                return Stop("quiet", self._cycle, message=f"microengine {me} will never run again; {self.where()}")
+            stop = self.run(cycles=max(min(wanted, due), self._cycle) + 1 - self._cycle)
+            if stop.reason not in ("cycles", "quiet"):
+                return stop
+        return Stop("step", self._cycle, me, pc=None)
+
+    def step_cycle(self) -> Stop:
+        """Run one cycle."""
+        return self.run(cycles=1)
+
+    # Saving
+
+    def snapshot(self) -> Snapshot:
+        """Everything that decides what the chip does next. Agents keep their own state."""
+        return chip_snapshot.take(self._array, self._memory, self._cycle, self.parameter_values, len(self.journal), self.ports.save())
+
+    def restore(self, saved: Snapshot) -> None:
+        """Go back (or forward) to a snapshot of this chip or of one with the same parameters."""
+        chip_snapshot.put_back(saved, self._array, self._memory, self.parameter_values)
+        self._cycle = saved.cycle
+        del self.journal.entries[saved.journal:]
+        self.ports.load(saved.ports)
+
+    def replay(self, journal: Iterable[Entry], cycle: int) -> Stop:
+        """Run to `cycle`, doing what a journal says at its cycles and calling no agent. Entries before the chip's cycle are skipped."""
+        agents, self._agents = self._agents, []
+        stop = Stop("cycles", self._cycle)
+        try:
+            for entry in journal:
+                if entry.cycle < self._cycle or entry.cycle > cycle:
+                    continue
+                while self._cycle < entry.cycle:
+                    stop = self.run(cycles=entry.cycle - self._cycle)
+                if entry.words is not None:
+                    self._store(entry.arguments[0], entry.words)
+                else:
+                    self._call(entry.operation, *entry.arguments)
+            while self._cycle < cycle:
+                stop = self.run(cycles=cycle - self._cycle)
+        finally:
+            self._agents = agents
+        return stop
+
+    def __repr__(self) -> str:
+        return f"<IXP2400 {self.parameters.name} at cycle {self._cycle:,}: {self.where()}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{me.number}</th><td>{me.executing if me.executing is not None else 'idle'}</td>"
+            + "".join(f"<td>{ctx.state} {ctx.pc}</td>" for ctx in me.ctx) + "</tr>" for me in self.me)
+        heads = "".join(f"<th>ctx {k}</th>" for k in range(CONTEXTS))
+        return f"<table><caption>cycle {self._cycle:,}</caption><tr><th>me</th><th>executing</th>{heads}</tr>{rows}</table>"

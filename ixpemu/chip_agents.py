@@ -1,0 +1,62 @@
+"""Agents beside the chip (the XScale, host models) and the journal of what Python did to it.
+
+An agent has a clock of its own: the chip runs up to the agent's next time, calls it, and runs on. At equal cycles agents act in the
+order in which they were attached. Everything that Python does to the chip through its methods is noted with its cycle; replaying a
+journal does the same again without calling an agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """Something outside the microengines that acts at times of its own."""
+
+    def due(self) -> int:
+        """The next cycle at which it acts by itself; a very large number if it will not."""
+
+    def act(self, cycle: int) -> None:
+        """Do everything that is due by `cycle`, through the chip's methods. The chip stands at `cycle`."""
+
+    def interrupt(self, cycle: int, source: str) -> None:
+        """`source` ("thread_a", "thread_b" or "attention") was raised at `cycle`; may change what `due` says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One access: at `cycle`, `operation` (HOST_*) with its arguments, or a memory write of `words` at `arguments[0]`."""
+
+    cycle: int
+    operation: int
+    arguments: tuple[int, ...]
+    words: npt.NDArray[np.uint32] | None = None
+    result: int = 0
+
+
+STORE = 0
+"""The operation of a memory write."""
+
+
+class Journal:
+    """The accesses so far, in order. `enabled` false: nothing is noted (then nothing can be replayed)."""
+
+    def __init__(self) -> None:
+        self.enabled = True
+        self.entries: list[Entry] = []
+
+    def note(self, entry: Entry) -> None:
+        if self.enabled:
+            self.entries.append(entry)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries)

@@ -1,0 +1,106 @@
+"""Probes: places in programs that say which packet a context works on from there, and what becomes of it.
+
+A probe at an instruction acts just before the instruction executes and costs nothing. Its key is the register that holds the
+packet's buffer handle. What it does: "at" the context now works on the packet of that handle; "begin" the handle is bound to the
+packet that the context works on (the one whose element arrived); "end" the handle is free again; "drop" the packet is dropped there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ixpemu import codes
+from ixpemu.diagnostics import user_error
+from ixpemu.engine.layout import (
+    GPR_A,
+    GPR_B,
+    MARK_PROBE,
+    ME_COUNT,
+    PROBE_AT,
+    PROBE_BEGIN,
+    PROBE_DROP,
+    PROBE_END,
+    SRAM_IN,
+    STORE_WORDS,
+)
+
+ACTIONS = {"at": PROBE_AT, "begin": PROBE_BEGIN, "end": PROBE_END, "drop": PROBE_DROP}
+_KEY = re.compile(r"(@?)([ab])(\d+)|\$(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedProbe:
+    """A probe of a loaded program. `number` is its row: the `reason` of the packets it drops."""
+
+    number: int
+    name: str
+    me: int
+    address: int
+    key: str
+
+
+class Probes:
+    """The probes of a chip. Names may be used at several places; an action is given to a name, once for all of them."""
+
+    def __init__(self, state: Any) -> None:
+        self._state = state
+        self._attached: dict[int, AttachedProbe] = {}
+        self._actions: dict[str, str] = {}
+
+    def attach(self, me: int, address: int, key: str, name: str) -> AttachedProbe:
+        """Put a probe before the instruction at `address` of a loaded program. `key`: a physical register, `a3`, `@b7` or `$0`."""
+        if not 0 <= me < ME_COUNT or not 0 <= address < STORE_WORDS:
+            raise user_error(codes.ME_UNKNOWN, f"no instruction {address} in a microengine {me}", help="see the image's listing")
+        number = next((k for k in range(1, 256) if k not in self._attached), None)
+        if number is None:
+            raise user_error(codes.RUN_ARGUMENT, "more than 255 probes", help="remove some")
+        base, stride = self._register(key)
+        row = self._state.probe[number]
+        row["key"], row["stride"], row["hits"] = base, stride, 0
+        found = self._attached[number] = AttachedProbe(number, name, me, address, key)
+        row["action"] = ACTIONS[self._actions.get(name, "at")]
+        code = self._state.code[me * STORE_WORDS + address]
+        code["probe"] = number
+        code["marks"] = int(code["marks"]) | MARK_PROBE
+        return found
+
+    def action(self, name: str, action: str) -> list[int]:
+        """What probes of this name do: "at", "begin", "end" or "drop". Returns their rows."""
+        if action not in ACTIONS:
+            raise user_error(codes.RUN_ARGUMENT, f"a probe cannot {action!r}", help=f"one of {', '.join(ACTIONS)}")
+        self._actions[name] = action
+        rows = [probe.number for probe in self._attached.values() if probe.name == name]
+        for number in rows:
+            self._state.probe[number]["action"] = ACTIONS[action]
+        return rows
+
+    def forget(self, me: int) -> None:
+        """Remove the probes of a microengine (its program is replaced)."""
+        for number in [k for k, probe in self._attached.items() if probe.me == me]:
+            del self._attached[number]
+            self._state.probe[number] = np.zeros((), self._state.probe.dtype)
+
+    def hits(self, name: str) -> int:
+        """How often probes of this name were reached."""
+        return sum(int(self._state.probe[probe.number]["hits"]) for probe in self._attached.values() if probe.name == name)
+
+    def __iter__(self) -> Iterator[AttachedProbe]:
+        return iter(self._attached.values())
+
+    def __len__(self) -> int:
+        return len(self._attached)
+
+    @staticmethod
+    def _register(key: str) -> tuple[int, int]:
+        found = _KEY.fullmatch(key.strip().lower())
+        if found is None:
+            raise user_error(codes.ME_UNKNOWN, f"a probe's key cannot be {key!r}", help="a register: a3, b3, @a3 or $0")
+        absolute, bank, number, transfer = found.groups()
+        if transfer is not None:
+            return SRAM_IN + int(transfer), 16
+        return (GPR_A if bank == "a" else GPR_B) + int(number), 0 if absolute else 16

@@ -1,0 +1,97 @@
+"""Saved states of a chip: everything that decides what happens next, comparable, with a version, never a pickle.
+
+A snapshot holds the state record and those pages of memory that were ever written. Two snapshots are equal if the machines in them
+would do the same from here on and hold the same values; how the runs before were sliced does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ixpemu import codes
+from ixpemu.diagnostics import user_error
+from ixpemu.engine.state import PAGE_WORDS, STATE, STATE_VERSION
+
+# Fields about the caller's slices and not about the machine.
+HOUSEKEEPING = ("now", "limit", "stop_mask", "stop_reason", "stop_me", "stop_ctx", "stop_pc", "stop_value", "stop_time",
+                "stop_at_packets", "commits")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """A chip at one cycle. `journal`: how many journal entries lie behind it. `ports`: what the ports' view holds."""
+
+    version: int
+    cycle: int
+    state: npt.NDArray[Any]
+    pages: Mapping[int, npt.NDArray[np.uint32]]
+    memory_words: int
+    parameters: Mapping[str, int]
+    journal: int
+    ports: Any
+
+    def differences(self, other: Snapshot) -> list[str]:
+        """Names of what differs between two snapshots; empty if they are equal."""
+        found = ["cycle"] if self.cycle != other.cycle else []
+        for name in STATE.names or ():
+            if name in HOUSEKEEPING:
+                continue
+            ours, theirs = self.state[name], other.state[name]
+            if ours.tobytes() == theirs.tobytes():
+                continue
+            if name == "engines":
+                for m in range(ours.shape[1]):
+                    found += [f"engines[{m}].{field}" for field in ours.dtype.names
+                              if ours[0, m][field].tobytes() != theirs[0, m][field].tobytes()]
+            elif ours.dtype.names and name == "msf":
+                found += [f"msf.{field}" for field in ours.dtype.names if ours[field].tobytes() != theirs[field].tobytes()]
+            else:
+                found.append(name)
+        empty = np.zeros(PAGE_WORDS, np.uint32)
+        for page in sorted(set(self.pages) | set(other.pages)):
+            if not np.array_equal(self.pages.get(page, empty), other.pages.get(page, empty)):
+                found.append(f"memory page {page}")
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Snapshot) and self.version == other.version and not self.differences(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def nbytes(self) -> int:
+        """What it costs to keep."""
+        return self.state.nbytes + sum(page.nbytes for page in self.pages.values())
+
+
+def take(
+    state: npt.NDArray[Any], memory: npt.NDArray[np.uint32], cycle: int, parameters: Mapping[str, int], journal: int, ports: Any
+) -> Snapshot:
+    """Save the arrays."""
+    total = len(memory) // PAGE_WORDS
+    written = np.flatnonzero(memory[:total])
+    pages = {int(page): memory[page * PAGE_WORDS : (page + 1) * PAGE_WORDS].copy() for page in written}
+    return Snapshot(STATE_VERSION, cycle, np.array(state.view(np.ndarray)), pages, len(memory), dict(parameters), journal, ports)
+
+
+def put_back(snapshot: Snapshot, state: npt.NDArray[Any], memory: npt.NDArray[np.uint32], parameters: Mapping[str, int]) -> None:
+    """Restore the arrays in place. UserError if the snapshot is not of this version or of another chip."""
+    if snapshot.version != STATE_VERSION or snapshot.state.dtype != STATE:
+        raise user_error(codes.SNAPSHOT_FOREIGN, "the snapshot was made by another version", help="make it again")
+    if snapshot.memory_words != len(memory) or dict(snapshot.parameters) != dict(parameters):
+        raise user_error(codes.SNAPSHOT_FOREIGN, "the snapshot is of a chip with other parameters", help="restore it into one like it")
+    total = len(memory) // PAGE_WORDS
+    for page in np.flatnonzero(memory[:total]):
+        if int(page) not in snapshot.pages:
+            memory[page * PAGE_WORDS : (page + 1) * PAGE_WORDS] = 0
+    first = -(-total // PAGE_WORDS)
+    memory[: first * PAGE_WORDS] = 0
+    for page, words in snapshot.pages.items():
+        memory[page * PAGE_WORDS : (page + 1) * PAGE_WORDS] = words
+        memory[page] = 1
+    state.view(np.ndarray)[:] = snapshot.state
