@@ -12,12 +12,11 @@ from numpy import uint32, uint64
 
 from ixpemu.chip_ports import Ports
 from ixpemu.engine.jit import arithmetic
-from ixpemu.engine.lanes import pop_push, set_alarm
-from ixpemu.engine.layout import ALARM_MSF_TIMER, ALARM_TRANSMIT, KEY_SHIFT, LANE_PUSH0, NEVER, SRAM_IN
-from ixpemu.engine.msf import msf_fast_write, msf_read, msf_timer_event, msf_write, receive_event, transmit_event
+from ixpemu.engine.layout import KEY_SHIFT, LANE_PUSH0, NEVER, SRAM_IN
 from ixpemu.engine.msf_layout import PORTS
 from ixpemu.engine.parameters import MSF_PARAMETERS, P_MSF_OWN, P_PUSH_S, P_PUSH_S_WORD
 from ixpemu.engine.state import new_state
+from tests.support.media_entry import ALARM, FAST_WRITE, POP_PUSH, READ, WRITE, media_call
 
 BOARD = {
     "chip.megahertz": 600, "msf.bus_megahertz": 104, "msf.bus_overhead_words": 2, "msf.status_cycles": 10,
@@ -89,17 +88,19 @@ class Media:
         self.write(0x00, self.control)
         self.write(0x04, self.control)
 
-    def write(self, address: int, value: int, me: int = HOST, ctx: int = 0) -> None:
+    def _call(self, operation: int, a: int, b: int = 0, me: int = 0, ctx: int = 0) -> int:
         with arithmetic():
-            msf_write(self.state, self.memory, uint32(address), uint32(value), uint32(me), uint32(ctx), uint64(self.now))
+            return int(media_call(
+                self.state, self.memory, uint32(operation), uint32(a), uint32(b), uint32(me), uint32(ctx), uint64(self.now)))
+
+    def write(self, address: int, value: int, me: int = HOST, ctx: int = 0) -> None:
+        self._call(WRITE, address, value, me, ctx)
 
     def fast_write(self, address: int, value: int) -> None:
-        with arithmetic():
-            msf_fast_write(self.state, self.memory, uint32(address), uint32(value), uint32(0), uint32(0), uint64(self.now))
+        self._call(FAST_WRITE, address, value)
 
     def read(self, address: int) -> int:
-        with arithmetic():
-            return int(msf_read(self.state, self.memory, uint32(address), uint64(self.now)))
+        return self._call(READ, address)
 
     def free(self, elements: Iterable[int]) -> None:
         for element in elements:
@@ -135,27 +136,18 @@ class Media:
             assert when >= self.now, "time goes backwards"
             self.now = when
             state.now = when
-            with arithmetic():
-                self._happen(when, pushes, alarms)
+            if when in pushes:
+                self._deliver(pushes.index(when))
+            else:
+                self._call(ALARM, alarms.index(when))
             self.ports.service()
 
-    def _happen(self, when: int, pushes: list[int], alarms: list[int]) -> None:
-        state, memory, now = self.state, self.memory, uint64(when)
-        if when in pushes:
-            push = state.pushes[pop_push(state, uint32(LANE_PUSH0 + pushes.index(when)))]
-            first = int(push.first)
-            self.on_status(Status(
-                when, int(push.me), int(push.ctx), first - SRAM_IN - 16 * int(push.ctx), int(push.signals),
-                (int(push.words[0]), int(push.words[1])), int(push.packet)))
-            return
-        index = alarms.index(when)
-        set_alarm(state, uint32(index), uint64(NEVER))
-        if index < ALARM_TRANSMIT:
-            receive_event(state, memory, uint32(index), now)
-        elif index < ALARM_MSF_TIMER:
-            transmit_event(state, memory, uint32(index - ALARM_TRANSMIT), now)
-        else:
-            msf_timer_event(state, memory, uint32(index - ALARM_MSF_TIMER), now)
+    def _deliver(self, cluster: int) -> None:
+        push = self.state.pushes[self._call(POP_PUSH, cluster)]
+        first = int(push.first)
+        self.on_status(Status(
+            self.now, int(push.me), int(push.ctx), first - SRAM_IN - 16 * int(push.ctx), int(push.signals),
+            (int(push.words[0]), int(push.words[1])), int(push.packet)))
 
 
 assert PORTS == 3
