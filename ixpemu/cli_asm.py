@@ -56,23 +56,27 @@ def assemble_command(
     ] = None,
     form: Form = None,
     stage: Annotated[
-        str | None, typer.Option("--stop-after", metavar="STAGE", help="Print this stage and write nothing: scope, flow, "
-                                 "allocate or encode.")
+        str | None, typer.Option("--stop-after", metavar="STAGE", help="Print this stage and write nothing: preprocess, parse, "
+                                 "scope, flow, allocate or encode.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result and all diagnostics as JSON.")] = False,
 ) -> None:
     """Assemble microengine source into an image."""
-    from ixpemu.asm.pipeline import STAGES, assemble_program
+    from ixpemu.asm.findings import Findings
+    from ixpemu.asm.pipeline import assemble_program
+    from ixpemu.asm.stages import STAGES, stage_text
 
     chosen = _format(form)
     if stage is not None and stage not in STAGES:
         raise usage_error(f"there is no stage {stage!r}", f"one of {', '.join(STAGES)}")
     try:
-        result = assemble_program(file, include=include or [], define=definitions(define or []))
         if stage is not None:
-            show_diagnostics(result.diagnostics)
-            sys.stdout.write(result.stage(stage))
+            findings = Findings()
+            text = stage_text(stage, file, include or [], definitions(define or []), findings)
+            show_diagnostics(tuple(findings.diagnostics))
+            sys.stdout.write(text)
             return
+        result = assemble_program(file, include=include or [], define=definitions(define or []))
         target = output if output is not None else file.with_suffix(SUFFIXES[chosen or "ixp"])
         result.image.save(target, chosen)
         if listing is not None:

@@ -41,15 +41,20 @@ def allocate(
     if program.physical:
         return Allocation(program, None, {})
     room = limits or Limits.of_contexts(program.contexts)
-    flow = flow_builder.build(program, isa, findings)
-    webs = live_ranges.find(flow)
-    warn(webs, findings)
-    findings.raise_if_errors()
+    webs = live_ranges_of(program, isa, findings)
     places: dict[int, Place] = {}
     for part in (_gprs, _transfers, _signals, _neighbors):
         places |= part(webs, room, findings, steps)
     findings.raise_if_errors()
     return Allocation(program, webs, places)
+
+
+def live_ranges_of(program: Program, isa: InstructionSet, findings: Findings) -> Webs:
+    """The flow graph and the live ranges of a program with names, and what is suspicious in them."""
+    webs = live_ranges.find(flow_builder.build(program, isa, findings))
+    warn(webs, findings)
+    findings.raise_if_errors()
+    return webs
 
 
 def _gprs(webs: Webs, limits: Limits, findings: Findings, steps: int) -> dict[int, Place]:

@@ -1,6 +1,7 @@
-"""The whole assembler as one call: source text to an image, every stage to be looked at on the way.
+"""The whole assembler as one call: source text to an image.
 
-The stages are pure functions elsewhere; this strings them together and keeps what they find. Words back to text is `disassembly`.
+The stages are pure functions elsewhere; this strings them together and keeps what they find. Words back to text is
+`disassembly`; each stage as text is `stages`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ixpemu import codes
 from ixpemu.asm import listing as texts
 from ixpemu.asm.allocate import Allocation, allocate, physical
 from ixpemu.asm.banks import Place
@@ -22,15 +22,13 @@ from ixpemu.asm.findings import Findings, Stopped
 from ixpemu.asm.flow import file_of, probe_site
 from ixpemu.asm.front import read_program
 from ixpemu.asm.program import Instruction, Program
-from ixpemu.diagnostics import AssemblyError, Diagnostic, Sources, user_error
+from ixpemu.diagnostics import AssemblyError, Diagnostic, Sources
 from ixpemu.image import Image, Probe, WordOrigin
 from ixpemu.image import Place as SourcePlace
 from ixpemu.isa import instruction_set
 from ixpemu.isa.model import Operation, Register
 
-__all__ = ["STAGES", "Assembly", "assemble", "assemble_program", "disassemble", "stage_text"]
-
-STAGES = ("scope", "flow", "allocate", "encode")
+__all__ = ["Assembly", "assemble", "assemble_program", "disassemble"]
 
 
 @dataclass(slots=True)
@@ -51,23 +49,6 @@ class Assembly:
     def listing(self) -> str:
         """The listing: addresses, words, physical and source text, labels, and where names live."""
         return texts.listing(self.image, self.operations, instruction_set())
-
-    def stage(self, name: str) -> str:
-        """The result of the stage `name`, one of `STAGES`, as text."""
-        if name == "scope":
-            return "".join(_statement(instruction) for instruction in self.program.instructions)
-        if name == "flow":
-            webs = self.allocation.webs
-            return "; a .physical program: nothing is looked at\n" if webs is None else texts.flow_text(webs)
-        if name == "allocate":
-            return texts.allocation_text(self.allocation)
-        if name == "encode":
-            return "".join(f"{word:010x}\n" for word in self.image.words.tolist())
-        raise user_error(codes.ARGUMENT, f"there is no stage {name!r}", help=f"the stages are {', '.join(STAGES)}")
-
-
-def _statement(instruction: Instruction) -> str:
-    return "".join(f"{label}:\n" for label in instruction.labels) + f"    {instruction.source}\n"
 
 
 def assemble(
@@ -114,13 +95,6 @@ def back_end(program: Program, findings: Findings) -> Assembly:
         tuple(_probes(allocation)), texts.live_ranges(allocation),
     )
     return Assembly(image, tuple(findings.diagnostics), program, allocation, operations)
-
-
-def stage_text(
-    stage: str, path: str | Path, include: Sequence[str | Path] = (), define: Mapping[str, str | int] | None = None
-) -> str:
-    """The result of one stage for a source file, as text."""
-    return assemble_program(path, include=include, define=define).stage(stage)
 
 
 def _origin(instruction: Instruction) -> WordOrigin:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import ixpemu
 from ixpemu import assemble, codes, disassemble
-from ixpemu.asm.pipeline import STAGES, assemble_program, stage_text
+from ixpemu.asm.pipeline import assemble_program
+from ixpemu.asm.stages import STAGES, stage_text
 from ixpemu.diagnostics import AssemblyError, Severity, UserError
 from ixpemu.image import Image, Probe
 from tests.support.corpus import CORPUS, load
@@ -114,6 +115,11 @@ def test_every_stage_is_text(tmp_path: object) -> None:
     for stage in STAGES:
         assert stage_text(stage, path).strip()
     assert "l0000!a" in stage_text("allocate", path)
+    path.write_text("#define WHERE b\nalu[a, a, +, WHERE]\nalu[a, a, +, a]\n")
+    assert "alu[a, a, +, b]" in stage_text("preprocess", path)
+    assert stage_text("flow", path)                         # what a later stage refuses is still shown
+    with pytest.raises(AssemblyError):
+        stage_text("allocate", path)
     with pytest.raises(UserError, match="no stage"):
         stage_text("link", path)
 
