@@ -130,3 +130,16 @@ def _connect(settings: AppSettings, wiring: Wiring, chip: Chip, kinds: Kinds) ->
         if source is not None:
             port.feed(source, gbps=gbps)
     return total
+
+
+def _probes(settings: AppSettings, chip: Chip) -> dict[int, str]:
+    """Tells the chip what its probes do; returns the reason that each drop probe stands for, by the probe's number."""
+    for name in settings.packets.begin:
+        chip.probes.action(name, "begin")
+    for name in settings.packets.end:
+        chip.probes.action(name, "end")
+    reasons: dict[int, str] = {}
+    for reason, name in settings.packets.drop.items():
+        reasons |= dict.fromkeys(chip.probes.action(name, "drop"), reason.replace("_", " "))
+    chip.keep_packets = True
+    return reasons
