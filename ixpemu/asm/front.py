@@ -100,8 +100,8 @@ def read_source(file: str) -> str:
     """The text of a source file. Raises `AssemblyError` if it cannot be read."""
     try:
         return decode(Path(file).read_bytes())
-    except OSError as error:
-        reason = error.strerror or "no such file"
+    except (OSError, ValueError) as error:      # ValueError: a name that no file system takes
+        reason = (error.strerror if isinstance(error, OSError) else None) or "no such file"
         message = f"the source file `{file}` cannot be read: {reason}"
         raise AssemblyError(Diagnostic(FILE_UNREADABLE, message, origin=Origin(Span(file, 1)))) from error
 
@@ -180,7 +180,7 @@ def lower(
     first = next((statement.head for statement in statements if statement.head is not None or statement.labels), None)
     program.physical = first is not None and first.kind == "directive" and first.text.lower() == ".physical"
     operands = OperandReader(isa, scopes, labels, findings, program.physical)
-    lowering = Lowering(isa, operands, findings)
+    lowering = Lowering(isa, operands, findings, list(preprocessed.macros))
     directives = Directives(program, scopes, operands, findings)
     pending: list[str] = []
     for line, own in zip(parsed, names, strict=True):

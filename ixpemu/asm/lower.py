@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ixpemu.asm.findings import Findings
@@ -57,7 +58,11 @@ class _Shape:
 class Lowering:
     """Turns statements into instructions."""
 
-    def __init__(self, isa: InstructionSet, operands: OperandReader, findings: Findings) -> None:
+    def __init__(
+        self, isa: InstructionSet, operands: OperandReader, findings: Findings, macros: Sequence[str] = ()
+    ) -> None:
+        """`macros`: the names that an unknown instruction may have been meant for."""
+        self._macros = macros
         self._operands = operands
         self._findings = findings
         self._forms: dict[str, tuple[_Shape, ...]] = {}
@@ -111,7 +116,7 @@ class Lowering:
         return len(statement.line.text.rstrip())
 
     def _report_mnemonic(self, line: Line, head: Node) -> None:
-        close = difflib.get_close_matches(head.text.lower(), self._forms, 1, 0.6)
+        close = difflib.get_close_matches(head.text.lower(), [*self._forms, *self._macros], 1, 0.6)
         help_text = "if it is a macro, include the file that defines it before this line"
         if close:
             help_text = f"did you mean `{close[0]}`?"
