@@ -1,7 +1,7 @@
 """The instruction set as data: loads isa/, encodes and decodes 40-bit words, and says what instructions read, write and do.
 
-Public names are here; the modules behind it are loaded on first use. It is not an assembler: it takes single `Operation`s of physical
-registers and knows no labels, no allocation and no files of source.
+Public names are here; isa/ is read on the first use of `instruction_set`. It is not an assembler: it takes single `Operation`s of
+physical registers and knows no labels, no allocation and no files of source.
 """
 
 from __future__ import annotations

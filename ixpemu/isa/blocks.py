@@ -74,8 +74,11 @@ class TokenSpec:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Cycles of a form. `issue`: issue slots. `aborted`: fetches squashed when the branch is taken or the context swaps, without
-    defer slots. `early`: the same if the condition codes were not set by the instruction just before. `defer`: most defer slots."""
+    """Cycles of a form.
+
+    `issue`: issue slots. `aborted`: fetches squashed when the branch is taken or the context swaps, without defer slots. `early`:
+    the same if the condition codes were not set by the instruction just before. `defer`: most defer slots.
+    """
 
     issue: int = 1
     aborted: int = 0
@@ -138,7 +141,7 @@ class Form:
     axes: tuple[str, ...]               # the choices that select the variant, in the order of the keys of `variants`
     variants: Mapping[tuple[str, ...], Variant]
     timing: Timing
-    flow: str | None                    # "swaps": gives up the microengine; "ends": and never comes back; "branches": may go to `target`
+    flow: str | None                    # "swaps": gives up the microengine; "ends": for good; "branches": may go to `target`
     span: Span
 
 
@@ -162,8 +165,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """The run of transfer registers a command uses. `count` in registers (a dram unit is two); `indirect`: count may be overridden
-    by the previous ALU result, then `count` is the most that may be touched (`max_N`, or the word's own count)."""
+    """The run of transfer registers a command uses.
+
+    `count` is in registers (a dram unit is two). `indirect`: the previous ALU result may override it; `count` is then the most
+    that may be touched (`max_N`, or the word's own count).
+    """
 
     operand: int | None                 # operand index; None for forms without a transfer register
     direction: str                      # "in", "out" or "both"
@@ -220,7 +226,7 @@ class Decoded:
     """A word, read.
 
     `operands`: register or constant operands by semantic name (`a`, `b`, `dest`, `source`, `register`, `address_a`, `address_b`,
-    `transfer`), sides undone; `--` as a destination is `Nothing`, an unread source that hardware still reads is its register (a0).
+    `transfer`), sides undone; `--` as a destination is `Nothing`, as a source it is what hardware reads all the same (a0).
     `values`: decoded numbers by name: `amount`, `mask`, `byte_mask`, `value` (immediate), `count` (as executed, in the unit's own
     units), `signal` (0: none), `completion` (0 ctx_swap, 1 sig_done or none), `defer`, `target`, `address`, `csr`, `signals`
     (mask), `any`, `resume`, `indirect_ref`, `context`, `state`, `bit`, `byte`, `compare`, `keys`.

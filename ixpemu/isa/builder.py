@@ -225,8 +225,8 @@ class BlockBuilder:
             if action.rule == "do_case":
                 axis, case = action.texts()
                 if case not in known.get(axis, {}):
-                    raise BlockError(action, f"there is no case {case} of {axis}: {', '.join(known.get(axis, {})) or 'no such choice'}",
-                                     codes.ISA_SEMANTICS)
+                    cases_known = ", ".join(known.get(axis, {})) or "no such choice"
+                    raise BlockError(action, f"there is no case {case} of {axis}: {cases_known}", codes.ISA_SEMANTICS)
                 used.setdefault(axis, set()).add(case)
         for axis, cases in used.items():
             if (left := set(known[axis]) - cases) and "off" not in left:
@@ -261,7 +261,8 @@ class BlockBuilder:
                     raise BlockError(node, str(error), codes.ISA_SEMANTICS) from error
                 for read in names_read(step):
                     if read not in readable | parameters | temporaries | set(STATE):
-                        raise BlockError(node, f"{name} reads {read}, which is no operand, number or state of it", codes.ISA_SEMANTICS)
+                        raise BlockError(node, f"{name} reads {read}, which is no operand, number or state of it",
+                                         codes.ISA_SEMANTICS)
                     if read not in temporaries:
                         reads.append(read)
                 if isinstance(step, Assign):

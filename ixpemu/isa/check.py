@@ -1,8 +1,8 @@
 """Proves the instruction set: what `ixpemu isa check` runs.
 
-Columns and semantics are checked while a block is built (a set that breaks them does not load); here is what needs the whole set: no
-two encodings overlap except where a block says it refines another, and those that say so do; encoding and decoding are inverse for every
-operand form; examples hold; every fact has a source and a confidence.
+Columns and semantics are checked while a block is built (a set that breaks them does not load); here is what needs the whole set:
+no two encodings overlap except where a block says it refines another, and those that say so do; encoding and decoding are inverse
+for every operand form; examples hold; every fact has a source and a confidence.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def _columns(block: Block, form: Form) -> Iterator[Diagnostic]:
 
 
 def _overlaps(isa: InstructionSet) -> Iterator[Diagnostic]:
-    decoded = [(block, form) for block in isa.blocks.values() if block.spelling_of is None for form in block.forms if form.primary]
+    read = (block for block in isa.blocks.values() if block.spelling_of is None)
+    decoded = [(block, form) for block in read for form in block.forms if form.primary]
     met: set[tuple[str, str]] = set()
     for (first_block, first), (second_block, second) in combinations(decoded, 2):
         if disjoint(first, second):

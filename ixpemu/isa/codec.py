@@ -145,7 +145,7 @@ class Codec:
         return ()
 
     def legal(self, letter: str, value: int) -> bool:
-        """Whether it ever writes `value` into the field `letter`; it never reads other values. For the overlap check and decode."""
+        """Whether it ever writes `value` into the field `letter`; it never reads other values. For the overlap check."""
         return True
 
     def encode(self, given: Given) -> int:

@@ -32,8 +32,8 @@ def signal_of(name: str, operand: Operand) -> int:
 class TransferRegister(Codec):
     """`transfer = transfer(field, class, direction[, words n])`: the first of a run of transfer registers.
 
-    `class`: sram or dram, what the unit uses; with eight contexts bit 4 of the field picks the other one. `words`: registers a unit of
-    the count takes (2 for dram).
+    `class`: sram or dram, what the unit uses; with eight contexts bit 4 of the field picks the other one. `words`: registers that
+    one of the count takes (2 for dram).
     """
 
     def setup(self, *arguments: tuple[str, ...]) -> None:
@@ -94,7 +94,8 @@ class Count(Number):
                 return super().encode(given)
             except Refused as refused:
                 if isinstance(operand, Constant) and self.high < operand.value <= MOST_INDIRECT:
-                    refused.help = f"more than {self.high} take max_{operand.value} and indirect_ref, with the count in the previous result"
+                    refused.help = (f"more than {self.high} take max_{operand.value} and indirect_ref, with the count in the "
+                                    "result of the instruction before")
                 raise
         if "indirect_ref" not in given.tokens:
             raise Refused(self.name, f"{format_operand(operand)} needs the option indirect_ref")
@@ -135,7 +136,7 @@ def most_of(operand: Operand | None) -> int | None:
 
 
 class Completion(Codec):
-    """`completion = completion(kind, signal, single|pair)`: tokens `ctx_swap[s]` with up to two defer slots, `sig_done[s]`, or none."""
+    """`completion = completion(kind, signal, single|pair)`: `ctx_swap[s]` with up to 2 defer slots, `sig_done[s]`, or neither."""
 
     SIG_DONE = 3
     SLOTS = 2
@@ -177,7 +178,7 @@ class Completion(Codec):
         slots = kind if kind != self.SIG_DONE else 0
         if slots:
             reading.tokens["defer"] = Token("defer", (Constant(slots),))
-        reading.values |= {"signal": number, "completion": int(kind == self.SIG_DONE), "defer": slots, "signal_pair": int(self.pair)}
+        reading.values |= {"signal": number, "completion": int(kind == self.SIG_DONE), "defer": slots}
         return True
 
     def note(self, given: Given, facts: FactsBuilder) -> None:

@@ -40,13 +40,22 @@ def _code(table: OperandTable, name: str, operand: Operand, contexts: int, desti
     if not table.knows(operand, destination) or _beyond(operand, table):
         help = "copy it to a GPR first, e.g. alu[name, --, b, ...]" if not destination else "write to a GPR first and copy it"
         raise Refused(name, f"{shown} cannot be encoded in this operand of {table.width} bits", help)
-    raise Refused(name, f"{shown} does not exist: context-relative registers go to {window(contexts) - 1} with {contexts} contexts"
-                        f", absolute ones to 127, offsets to {15 if table.width == 10 else 7}")
+    last = window(contexts) - 1
+    offset = 15 if table.width == 10 else 7
+    raise Refused(name, f"{shown} does not exist: context-relative registers go to {last} with {contexts} contexts, absolute ones "
+                        f"to 127, offsets to {offset}")
 
 
 def _beyond(operand: Operand, table: OperandTable) -> bool:
     """Whether a wider field would hold the operand: a local-memory offset over the 8-bit field's 7."""
-    return table.width == 8 and isinstance(operand, Register) and operand.cls is RegisterClass.LOCAL_MEMORY and (operand.number or 0) <= 15
+    if table.width != 8 or not isinstance(operand, Register):
+        return False
+    return operand.cls is RegisterClass.LOCAL_MEMORY and (operand.number or 0) <= 15
+
+
+def _not_read_back(name: str, operand: Operand) -> Refused:
+    return Refused(name, f"{format_operand(operand)} cannot be read back, and this instruction keeps some of its bits",
+                   "use a GPR or local memory and copy it afterwards")
 
 
 class Destination(Codec):
@@ -87,8 +96,7 @@ class Destination(Codec):
         operand = given.operand(self.name)
         code = _code(self.table, self.name, operand, given.contexts, True)
         if self.modifies and not (isinstance(operand, Register) and operand.cls in _READ_BACK):
-            raise Refused(self.name, f"{format_operand(operand)} cannot be read back, and this instruction keeps some of its bits",
-                          "use a GPR or local memory and copy it afterwards")
+            raise _not_read_back(self.name, operand)
         bank = bank_of(operand)
         if self.bank is not None:
             return self.field.put(code) | self.bank.put(1 if bank == "b" else 0)
@@ -266,8 +274,7 @@ class Sources(Pair):
         if not isinstance(first, Register):
             raise Refused(self.names[0], f"expected a register to write to, found {format_operand(first)}")
         if self.first == "modified" and first.cls not in _READ_BACK:
-            raise Refused(self.names[0], f"{format_operand(first)} cannot be read back, and this instruction keeps some of its bits",
-                          "use a GPR or local memory and copy it afterwards")
+            raise _not_read_back(self.names[0], first)
         _code(self.table, self.names[0], first, contexts, True)
 
     def decode(self, word: int, reading: Reading) -> bool:

@@ -312,7 +312,8 @@ class Immediate(Codec):
             for position, shift in enumerate(self.POSITIONS):
                 if value & MASK32 ^ (value >> shift & 0xFFFF) << shift == 0:
                     return self.field.put(value >> shift & 0xFFFF) | self.position.put(position) | self.invert.put(invert)
-        raise Refused(self.value_name, f"{operand.text or hex(operand.value)} is not 16 bits at bit 0, 8 or 16 with all other bits alike",
+        shown = operand.text or hex(operand.value)
+        raise Refused(self.value_name, f"{shown} is not 16 bits at bit 0, 8 or 16 with all other bits alike",
                       "load the lower half with immed and the upper one with immed_w1")
 
     def decode(self, word: int, reading: Reading) -> bool:

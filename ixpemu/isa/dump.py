@@ -57,10 +57,14 @@ def _form(form: Form) -> dict[str, Any]:
         "name": form.name, "syntax": form.syntax, "mnemonics": list(form.mnemonics), "columns": form.columns,
         "fixed_mask": f"{form.fixed_mask:010x}", "fixed_bits": f"{form.fixed_bits:010x}",
         "fields": {
-            letter: {"bits": [[at + run.bit_length() - 1, at] for at, _, run in field.runs]} for letter, field in form.fields.items()
+            letter: {"bits": [[at + run.bit_length() - 1, at] for at, _, run in field.runs]}
+            for letter, field in form.fields.items()
         },
         "bindings": [
-            {"names": list(codec.names), "codec": codec.binding.codec, "parameters": [" ".join(words) for words in codec.binding.arguments]}
+            {
+                "names": list(codec.names), "codec": codec.binding.codec,
+                "parameters": [" ".join(words) for words in codec.binding.arguments],
+            }
             for codec in form.codecs
         ],
         "operands": [_operand(spec) for spec in form.operands],
@@ -100,5 +104,7 @@ def _csr(csr: Csr) -> dict[str, Any]:
         "name": csr.name, "space": csr.space, "address": csr.address, "description": csr.prose, "access": csr.access,
         "reset": csr.reset, "private": csr.private, "indirect": csr.indirect, "shadow": csr.shadow, "shadow_old": csr.shadow_old,
         "aliases": list(csr.aliases),
-        "fields": [{"name": field.name, "high": field.high, "low": field.low, "description": field.prose} for field in csr.fields],
+        "fields": [
+            {"name": field.name, "high": field.high, "low": field.low, "description": field.prose} for field in csr.fields
+        ],
     } | _provenance(csr.source, csr.confidence)

@@ -95,11 +95,8 @@ def names_read(step: Statement) -> Iterator[str]:
 
 
 # Binding strength of the operators, weakest first; unary ones and brackets bind tighter.
-_STRENGTH = {
-    operator: strength
-    for strength, operators in enumerate((("==", "!=", "<", "<=", ">", ">="), ("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*",)))
-    for operator in operators
-}
+_LEVELS = ("== != < <= > >=", "|", "^", "&", "<< >>", "+ -", "*")
+_STRENGTH = {operator: strength for strength, level in enumerate(_LEVELS) for operator in level.split()}
 _TIGHTEST = 7
 
 

@@ -167,8 +167,8 @@ class InstructionSet:
                        reading.semantic, reading.values)
 
     def _decode_order(self) -> list[tuple[Form, ...]]:
-        """For each value of the top bits the forms to try. Only a block that refines another shares words with it and comes first;
-        for all others the order does not matter, which `checks` proves."""
+        """For each value of the top bits the forms to try. A block that refines another shares words with it and comes first; for
+        all others the order does not matter, which `check` proves."""
         primary = [form for block in self.blocks.values() if block.spelling_of is None for form in block.forms if form.primary]
         primary.sort(key=lambda form: self.blocks[form.block].refines is None)
         order: list[tuple[Form, ...]] = []
@@ -195,8 +195,7 @@ class InstructionSet:
         return format_operation(operation.mnemonic, pieces, operation.tokens)
 
     def disassemble(self, word: int, contexts: int = 8) -> str:
-        """One line of physical text that assembles back to `word`; `.word 0x...`, with the reading behind `;`, where no instruction
-        text does."""
+        """One line of physical text that assembles back to `word`; `.word 0x...`, the reading behind `;`, where none does."""
         decoded = self.decode(word, contexts)
         if decoded is not None and decoded.canonical:
             return self.format(decoded.operation)
@@ -206,8 +205,10 @@ class InstructionSet:
     # Facts
 
     def facts(self, operation: Operation) -> Facts:
-        """What an operation reads, writes, waits for and where control goes; registers need no numbers yet. Raises `EncodingError`
-        if no form of the instruction has such operands."""
+        """What an operation reads, writes, waits for and where control goes; registers need no numbers yet.
+
+        Raises `EncodingError` if no form of the instruction has such operands.
+        """
         return self._facts(self.form(operation), operation)
 
     def variant(self, operation: Operation) -> Variant:
@@ -320,9 +321,8 @@ def _no_form(operation: Operation, forms: Sequence[Form]) -> EncodingError:
     if by_command:
         expected = f"expected {' or '.join(dict.fromkeys(form.syntax for form in by_command))}".replace(
             f"<{by_command[0].mnemonic_choice}>", operation.mnemonic)
-    number = len(operands)
-    return EncodingError(f"{operation.mnemonic} cannot take {'these ' if number else ''}{number} operand{'' if number == 1 else 's'}",
-                         help=expected)
+    given = f"{len(operands)} operand{'' if len(operands) == 1 else 's'}"
+    return EncodingError(f"{operation.mnemonic} has no form with {given} like these", help=expected)
 
 
 def _operation(form: Form, reading: Reading) -> Operation:

@@ -30,8 +30,8 @@ class Register:
     """A register operand.
 
     `number` is the register number, the offset k of `*l$indexN[k]`, or None while not allocated. `bank` is "a" or "b" for GPR
-    and ABSOLUTE once allocated. `pointer` is 0 or 1 for LOCAL_MEMORY. `post` is +1, -1 or 0: post-increment, post-decrement, none.
-    `name` is the source's own spelling, for messages.
+    and ABSOLUTE once allocated. `pointer` is 0 or 1 for LOCAL_MEMORY. `post` is +1, -1 or 0: post-increment, post-decrement,
+    none. `name` is the source's own spelling, for messages.
     """
 
     cls: RegisterClass

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from ixpemu.isa.blocks import Block, Csr, Form, Timing
-from ixpemu.isa.codec import Codec
 from ixpemu.isa.codecs_values import Choice
 from ixpemu.isa.expressions import statement_text
 from ixpemu.isa.instruction_set import InstructionSet
 
 _CONFIDENCE = (
-    "Confidence: **H** explicit in a primary source or seen in real IXP2400 words, **M** one secondary source or a strong inference, "
-    "**L** a recollection, **assumed** a decision of this project."
+    "Confidence: **H** explicit in a primary source or seen in real IXP2400 words, **M** one secondary source or a strong "
+    "inference, **L** a recollection, **assumed** a decision of this project."
 )
 _MADE = "<!-- Made from isa/ by `ixpemu isa reference`; edit the blocks, not this page. -->"
 _SPACES = {
@@ -60,19 +59,21 @@ def _block(block: Block) -> list[str]:
     if block.refines is not None:
         lines += [f"Its words are words of [{block.refines}](#{_anchor(block.refines)}) and are read as this.", ""]
     if block.spelling_of is not None:
-        lines += [f"Another way to write words of [{block.spelling_of}](#{_anchor(block.spelling_of)}), which is how they are read.", ""]
+        other = f"[{block.spelling_of}](#{_anchor(block.spelling_of)})"
+        lines += [f"Another way to write words of {other}, which is how they are read.", ""]
     lines.append("```text")
     for syntax, same in groupby(block.forms, key=_written):
         lines.append(syntax)
         shown = [form for form in same if form.primary]
         lines += [f"    {_spaced(form)}{f'    {form.name}' if form.name else ''}" for form in shown]
     lines += ["```", ""]
-    for codec in _distinct(block, Choice):
-        assert isinstance(codec, Choice)
+    for codec in _choices(block):
         entries = "  ".join(f"`{'|'.join(words)}` {value}" for value, words in codec.entries)
         lines += [f"{codec.name} (field {codec.field.letter}): {entries}", ""]
     lines += ["```text"]
-    lines += [f"{variant.name:<28} {'  '.join(statement_text(s) for s in variant.statements)}".rstrip() for variant in block.variants]
+    for variant in block.variants:
+        statements = "  ".join(statement_text(step) for step in variant.statements)
+        lines.append(f"{variant.name:<28} {statements}".rstrip())
     lines += ["```", ""]
     for timing in dict.fromkeys(form.timing for form in block.forms):
         lines += [_timing(timing), ""]
@@ -95,11 +96,11 @@ def _spaced(form: Form) -> str:
     return " ".join("".join(run) for _, run in groupby(form.columns, key=lambda ch: "fixed" if ch in "01" else ch))
 
 
-def _distinct(block: Block, kind: type[Codec]) -> list[Codec]:
-    found: dict[str, Codec] = {}
+def _choices(block: Block) -> list[Choice]:
+    found: dict[str, Choice] = {}
     for form in block.forms:
         for codec in form.codecs:
-            if isinstance(codec, kind):
+            if isinstance(codec, Choice):
                 found.setdefault(codec.name, codec)
     return list(found.values())
 
@@ -107,7 +108,7 @@ def _distinct(block: Block, kind: type[Codec]) -> list[Codec]:
 def _timing(timing: Timing) -> str:
     parts = [f"{timing.issue} issue cycle{'s' if timing.issue != 1 else ''}"]
     if timing.aborted:
-        early = "" if timing.early is None else f" ({timing.early} if the condition codes were set earlier than the instruction before)"
+        early = "" if timing.early is None else f" ({timing.early} if the condition codes are older than the instruction before)"
         parts.append(f"{timing.aborted} aborted cycles when taken or swapped{early}")
     if timing.defer:
         parts.append(f"up to {timing.defer} deferred instructions, each instead of an aborted cycle")
@@ -140,10 +141,12 @@ def _families(csrs: Sequence[Csr]) -> Iterable[tuple[Csr, Sequence[Csr]]]:
 def _register(csr: Csr, others: Sequence[Csr]) -> list[str]:
     name = csr.name if not others else f"{csr.name} .. {others[-1].name.rsplit('_', 1)[1]}"
     place = f"{csr.address:#06x}" if not others else f"{csr.address:#06x}, every {others[0].address - csr.address:#x}"
-    notes = [{"r": "read only", "w": "write only", "rw": ""}[csr.access], "per context, by CSR_CTX_POINTER" if csr.indirect else ""]
+    text = f"`{place}` {csr.prose}." + {"r": " Read only.", "w": " Write only.", "rw": ""}[csr.access]
+    text += " One for each context, chosen by CSR_CTX_POINTER." if csr.indirect else ""
     if csr.shadow:
-        notes.append(f"{csr.shadow} instructions between write and use" + (", the old value valid until then" if csr.shadow_old else ""))
-    lines = [f"### {name}", "", f"`{place}` {csr.prose}." + "".join(f" {note[0].upper()}{note[1:]}." for note in notes if note), ""]
+        old = ", the old value valid until then" if csr.shadow_old else ""
+        text += f" {csr.shadow} instructions between write and use{old}."
+    lines = [f"### {name}", "", text, ""]
     if csr.fields:
         lines += _table(("bits", "field", "meaning"), (
             (f"{field.high}:{field.low}" if field.high != field.low else str(field.high), f"`{field.name}`", field.prose)

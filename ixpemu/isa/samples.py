@@ -1,7 +1,7 @@
 """Operations to try: a walk over every operand form of every block, for checks and tests.
 
-Each place of a form takes every kind of operand it can hold (each register class, both ends of each range, each word) with the other
-places at a base value; places that share the two ports are varied together; options are tried singly and in pairs on the base.
+Each place of a form takes every kind of operand it can hold (each register class, both ends of each range, each word) with the
+other places at a base value; places that share the two ports are varied together; options are tried singly and in pairs.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from ixpemu.isa.physical import parse_physical_operand
 from ixpemu.isa.tables import window
 
 _REGISTERS = (
-    "a0 a1 a{top} b0 b2 b{top} @a0 @a127 @b1 @b127 $0 ${top} $$0 $${top} n$0 n${top} *l$index0[0] *l$index0[7] *l$index0[15] *l$index0++ "
-    "*l$index0-- *l$index1[0] *l$index1[7] *l$index1[15] *l$index1++ *l$index1-- *$index *$index++ *$index-- *$$index *$$index++ "
+    "a0 a1 a{top} b0 b2 b{top} @a0 @a127 @b1 @b127 $0 ${top} $$0 $${top} n$0 n${top} *l$index0[0] *l$index0[7] *l$index0[15] "
+    "*l$index0++ *l$index0-- *l$index1[0] *l$index1[7] *l$index1[15] *l$index1++ *l$index1-- "
+    "*$index *$index++ *$index-- *$$index *$$index++ "
     "*$$index-- *n$index *n$index++"
 )
 _SHIFTS = "<<1 >>31 >>1 <<31 <<rot1 <<rot31 <<indirect >>indirect"

@@ -99,7 +99,8 @@ class _SyntaxError(Exception):
 def _parser() -> Lark:
     from lark import Lark
 
-    return Lark(GRAMMAR.read_text(encoding="utf-8"), parser="lalr", lexer="contextual", propagate_positions=True, maybe_placeholders=False)
+    grammar = GRAMMAR.read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", lexer="contextual", propagate_positions=True, maybe_placeholders=False)
 
 
 def _node(parser: Lark, text: str) -> Node:

@@ -114,7 +114,8 @@ class OperandTable:
         """Whether the field holds operands of this kind at all for that use, whatever their number."""
         if self._kinds is None:
             self._kinds = frozenset(
-                (_kind(_instance(row.spelling, 0)), use) for row in self.rows for use in ("source", "destination") if row.use in (None, use)
+                (_kind(_instance(row.spelling, 0)), use)
+                for row in self.rows for use in ("source", "destination") if row.use in (None, use)
             )
         return (_kind(operand), "destination" if destination else "source") in self._kinds
 

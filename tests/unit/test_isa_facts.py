@@ -89,7 +89,8 @@ def test_branches() -> None:
 
 def test_giving_up_the_microengine() -> None:
     waiting = facts("ctx_arb[s1, s4], any, br[l9#]")
-    assert waiting.waits == ((None, 0), (None, 1)) and waiting.waits_any and waiting.swaps and waiting.resume == (1, 0) and waiting.ends
+    assert waiting.waits == ((None, 0), (None, 1)) and waiting.waits_any
+    assert waiting.swaps and waiting.resume == (1, 0) and waiting.ends
     assert not facts("ctx_arb[s1]").ends
     assert facts("ctx_arb[voluntary]").swaps and facts("ctx_arb[voluntary]").waits == ()
     assert facts("ctx_arb[kill]").ends and facts("halt").ends

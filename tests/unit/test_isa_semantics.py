@@ -97,7 +97,8 @@ def test_indirect_shifts_take_the_previous_a_operand(amount: int) -> None:
     for b in EDGES:
         assert run("alu_shf.B.>>indirect", a=0, b=b, previous__a=high | amount).dest == b // 2**amount
         assert run("alu_shf.B.<<indirect", a=0, b=b, previous__a=high | amount).dest == b * 2**amount % 2**32
-        assert run("dbl_shf.>>indirect", a=0x12345678, b=b, previous__a=high | amount).dest == (0x12345678 * 2**32 + b) // 2**amount % 2**32
+        double = 0x12345678 * 2**32 + b
+        assert run("dbl_shf.>>indirect", a=0x12345678, b=b, previous__a=high | amount).dest == double // 2**amount % 2**32
         for sign in (0, 0x80000000):
             shifted = ((M if sign else 0) * 2**32 + b) // 2**amount % 2**32
             assert run("asr.>>indirect", a=0, b=b, previous__a=amount, previous__alu=sign | 5).dest == shifted
@@ -149,8 +150,9 @@ COMPARED = {
     "beq": lambda x, y: x == y, "bne": lambda x, y: x != y, "bhs": lambda x, y: x >= y, "blo": lambda x, y: x < y,
     "bge": lambda x, y: signed(x) >= signed(y), "blt": lambda x, y: signed(x) < signed(y),
     "ble": lambda x, y: signed(x) <= signed(y), "bgt": lambda x, y: signed(x) > signed(y),
-    "bmi": lambda x, y: (x - y) & M >> 0 & 0x80000000 != 0, "bpl": lambda x, y: (x - y) & 0x80000000 == 0,
-    "bvs": lambda x, y: not -(2**31) <= signed(x) - signed(y) < 2**31, "bvc": lambda x, y: -(2**31) <= signed(x) - signed(y) < 2**31,
+    "bmi": lambda x, y: (x - y) % 2**32 >= 2**31, "bpl": lambda x, y: (x - y) % 2**32 < 2**31,
+    "bvs": lambda x, y: not -(2**31) <= signed(x) - signed(y) < 2**31,
+    "bvc": lambda x, y: -(2**31) <= signed(x) - signed(y) < 2**31,
 }
 
 
