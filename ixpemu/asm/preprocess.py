@@ -97,7 +97,7 @@ class Preprocessor:
         self.result = result
         self.defines = self.result.defines
         self.macros = result.macros
-        self._names = Names(self.defines, findings)
+        self._names = Names(self.defines, self.macros, findings)
         self._files = Files(include, result.sources, self._names.substitution, findings)
         self._work = 0
 

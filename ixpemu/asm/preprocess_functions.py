@@ -7,7 +7,7 @@ read as an expression. A result is a number or a string.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 from ixpemu.asm.expressions import Expression, ExpressionError, Literal, evaluate, from_node, number, signed
 from ixpemu.asm.findings import Findings
@@ -57,8 +57,10 @@ def _log2(value: int, mode: int) -> Value:
 class Conditions:
     """Evaluates the expressions of # directives against the current `#define` names."""
 
-    def __init__(self, substitution: Substitution, findings: Findings) -> None:
+    def __init__(self, substitution: Substitution, macros: Container[str], findings: Findings) -> None:
+        """`macros`: names in lower case that count as defined."""
         self._substitution = substitution
+        self._macros = macros
         self._findings = findings
         # name: fewest arguments, most arguments, how many leading ones are text (the others are numbers), function
         self._functions: dict[str, tuple[int, int, int, Callable[[list[str], list[int]], Value]]] = {
@@ -126,7 +128,7 @@ class Conditions:
         for match in _DEFINED.finditer(line.text):
             name = (match.group(1) or match.group(2)).lower()
             builder.copy(line, kept, match.start())
-            builder.put(str(int(name in self._substitution.defines)), line.place(match.start()))
+            builder.put(str(int(name in self._substitution.defines or name in self._macros)), line.place(match.start()))
             kept = match.end()
         builder.copy(line, kept, len(line.text))
         return builder.line(line.file, line.frames)

@@ -6,7 +6,7 @@ They change the names and report; they make no lines.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.preprocess_functions import Conditions
@@ -20,13 +20,13 @@ _MESSAGE = re.compile(r"""\s*(?:\d+\s+(?=["']))?(.*?)\s*$""")
 
 
 class Names:
-    """Carries out the directives of one line. `defines`, by lower case, is the caller's and changes."""
+    """Carries out the directives of one line. `defines` and `macros`, by lower case, are the caller's; `defines` changes."""
 
-    def __init__(self, defines: dict[str, Define], findings: Findings) -> None:
+    def __init__(self, defines: dict[str, Define], macros: Container[str], findings: Findings) -> None:
         self.defines = defines
         self.findings = findings
         self.substitution = Substitution(defines)
-        self.conditions = Conditions(self.substitution, findings)
+        self.conditions = Conditions(self.substitution, macros, findings)
         self.actions: dict[str, Callable[[Line, int], None]] = {
             "define": self._define, "define_eval": self._define_eval, "undef": self._undef,
             "error": self._message, "warning": self._message, "info": self._message, "pragma": self._pragma,
