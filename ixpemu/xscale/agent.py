@@ -18,6 +18,7 @@ import heapq
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -148,7 +149,7 @@ class XScale:
                 del self._raised[source]
                 self.interrupts += 1
                 self._time = max(self._time, cycle) + self._cost("handler_cycles")
-                self._call(cycle, lambda handler=self.handlers[source]: handler(self))
+                self._call(cycle, partial(self.handlers[source], self))
                 self._time += self._cost("exit_cycles")
 
     def interrupt(self, cycle: int, source: str) -> None:
