@@ -8,7 +8,7 @@ from __future__ import annotations
 from ixpemu import codes
 from ixpemu.asm.expressions import AddressKind, addresses
 from ixpemu.asm.findings import Findings
-from ixpemu.asm.flow import File, Flow, Kind
+from ixpemu.asm.flow import File, Flow, Kind, Site
 from ixpemu.asm.program import Deferred
 from ixpemu.asm.webs import Webs
 from ixpemu.diagnostics import Note
@@ -25,6 +25,7 @@ def warn(webs: Webs, findings: Findings) -> None:
     _signals(webs, reached, findings)
     _pairs(webs, findings)
     _no_signal(webs, findings)
+    _in_flight(webs, findings)
     _paths(webs.flow, reached, findings)
 
 
@@ -65,18 +66,23 @@ def _used_before_set(webs: Webs, reached: list[bool], findings: Findings) -> Non
 
 
 def _never_used(webs: Webs, findings: Findings) -> None:
-    """A value that nobody reads. Registers that a command fills are left out: one often wants some words of many."""
+    """A value that nobody reads. Registers that a command fills are left out: one often wants some words of many. So are
+    results that the next instruction takes from the ALU, whatever register they go to."""
     flow = webs.flow
     for web in webs.webs:
         occurrences = [flow.occurrences[number] for number in web.occurrences]
         if web.variable.pinned or web.variable.file not in _SETTABLE or any(not one.writes for one in occurrences):
             continue
         for one in occurrences:
-            if one.site is not None:
+            if one.site is not None and not _taken_from_alu(flow, one.site.instruction):
                 findings.warning(
                     codes.SET_NEVER_USED, f"the value that `{web.variable.spelling}` gets here is never used", one.origin,
                     help="write `--` as the destination if only the condition codes count, or say .use where it is used",
                 )
+
+
+def _taken_from_alu(flow: Flow, instruction: int) -> bool:
+    return instruction + 1 < len(flow.facts) and flow.facts[instruction + 1].reads_previous
 
 
 def _signals(webs: Webs, reached: list[bool], findings: Findings) -> None:
@@ -137,6 +143,42 @@ def _no_signal(webs: Webs, findings: Findings) -> None:
                 codes.NO_SIGNAL, f"nothing tells when this command is done with `{spelling}`, so that its register is never free",
                 first.origin, help="give the command a signal, and wait for it or name it in .io_completed",
             )
+
+
+def _in_flight(webs: Webs, findings: Findings) -> None:
+    """Registers read before a command has filled them, or overwritten before it has sent them, on every path.
+
+    A command that swaps out itself is left out: its defer slots may do both, and know what they do.
+    """
+    flow = webs.flow
+    touched: dict[int, int] = {}        # variable -> flights that use it
+    for number, flight in enumerate(flow.flights):
+        if not flow.facts[flight.instruction].waits:
+            for register in flight.registers:
+                variable = flow.occurrences[register].variable
+                touched[variable] = touched.get(variable, 0) | 1 << number
+    for occurrence in flow.occurrences:
+        flights = touched.get(occurrence.variable, 0) & webs.certain[occurrence.node]
+        if not flights or occurrence.site is None or _is_transfer(flow, occurrence.site):
+            continue
+        flight = flow.flights[flights.bit_length() - 1]
+        own = (flow.occurrences[one] for one in flight.registers)
+        fills = any(one.writes for one in own if one.variable == occurrence.variable)
+        if fills is occurrence.writes:
+            continue
+        spelling = flow.variables[occurrence.variable].spelling
+        what = "read before the command that fills it" if fills else "overwritten before the command that sends it"
+        findings.warning(
+            codes.TOUCHED_IN_FLIGHT, f"`{spelling}` is {what} is done", occurrence.origin,
+            help="wait for the command's signal before this",
+            notes=(Note("the command is issued here", flow.program.instructions[flight.instruction].origin),),
+        )
+
+
+def _is_transfer(flow: Flow, site: Site) -> bool:
+    """Whether a place is the transfer register of a command."""
+    transfer = flow.facts[site.instruction].transfer
+    return transfer is not None and transfer.operand == site.operand
 
 
 def _paths(flow: Flow, reached: list[bool], findings: Findings) -> None:

@@ -42,6 +42,7 @@ class Webs:
     rivals: list[int] = field(default_factory=list)
     members: dict[File, int] = field(default_factory=dict)
     pending: list[int] = field(default_factory=list)        # behind each point, flights that may be under way, as a mask
+    certain: list[int] = field(default_factory=list)        # at each point, flights that are under way on every path
 
     def of_variable(self, variable: int) -> list[int]:
         """The webs of a variable, in program order."""
@@ -185,6 +186,10 @@ def _pending(webs: Webs, graph: Graph) -> list[int]:
         for variable in node.consumes:
             lose[number] |= alone.get(variable, 0) | (0 if node.polled else pairs.get(variable, 0))
     before = forward(graph, gain, lose)
+    # What is not under way on some path is found as what may have been consumed, or not issued yet.
+    everything = (1 << len(flow.flights)) - 1
+    absent = forward(graph, lose, gain, {flow.entry[0]: everything} if count else {})
+    webs.certain = [before[node] & ~absent[node] for node in range(count)]
     return [gain[node] | (before[node] & ~lose[node]) for node in range(count)]
 
 

@@ -1,0 +1,27 @@
+"""Every finding of the assembler's back end is shown by a case of the corpus, or by a test that is named here."""
+
+from __future__ import annotations
+
+from ixpemu import codes
+from tests.support.corpus import cases, load
+
+BACK_END = [
+    codes.ENCODING_REFUSED, codes.DEFER_SLOT, codes.DEFER_PAST_END, codes.BANK_CONFLICT, codes.OUT_OF_REGISTERS,
+    codes.IMAGE_TOO_LARGE,
+    codes.USED_BEFORE_SET, codes.MAYBE_USED_BEFORE_SET, codes.UNREACHABLE, codes.RUNS_OFF_END, codes.XFER_ORDER_MISSING,
+    codes.XFER_ORDER_SHORT, codes.SET_NEVER_USED, codes.TOUCHED_IN_FLIGHT, codes.XFER_ORDER_CONTRADICTION, codes.OUT_OF_TRANSFERS,
+    codes.OUT_OF_SIGNALS, codes.SIGNAL_NEVER_RAISED, codes.SIGNAL_MIXED, codes.PAIR_POLLED, codes.PAIR_ANY, codes.NO_SIGNAL,
+]
+ELSEWHERE = {codes.IMAGE_TOO_LARGE: "4,097 lines are no case file; tests/unit/test_asm_pipeline.py"}
+
+
+def test_every_finding_has_a_case() -> None:
+    shown = "".join(load(path).sections.get("errors", "") for path in cases("asm"))
+    missing = [code for code in BACK_END if f"IXP{code}" not in shown and code not in ELSEWHERE]
+    assert not missing
+    assert not [code for code in ELSEWHERE if f"IXP{code}" in shown]
+
+
+def test_the_list_is_complete() -> None:
+    families = {number for number in codes.TITLES if 4100 <= number < 6000 or number == codes.ENCODING_REFUSED}
+    assert families == set(BACK_END)
