@@ -430,40 +430,40 @@ def run_private(state, engine, horizon, forced):
                     if op < 39:
                         if op < 36:
                             if op < 34:
-                                # 33: asr   shift.isa:34
+                                # 33: asr   shift.isa:35
                                 r = uint32((((uint64(uint32(uint32(0) - (previous_alu >> uint32(31)))) << uint64(32)) | uint64(b)) >> uint64(uint32(i.amount))) & uint64(0xFFFFFFFF))
                                 c = uint32(0)
                                 v = uint32(0)
                                 previous_a = a
                             else:
                                 if op < 35:
-                                    # 34: asr.>>indirect   shift.isa:34
+                                    # 34: asr.>>indirect   shift.isa:35
                                     r = uint32((((uint64(uint32(uint32(0) - (previous_alu >> uint32(31)))) << uint64(32)) | uint64(b)) >> uint64((previous_a & uint32(0x1f)))) & uint64(0xFFFFFFFF))
                                     c = uint32(0)
                                     v = uint32(0)
                                     previous_a = a
                                 else:
-                                    # 35: dbl_shf   shift.isa:51
+                                    # 35: dbl_shf   shift.isa:52
                                     r = uint32((((uint64(a) << uint64(32)) | uint64(b)) >> uint64(uint32(i.amount))) & uint64(0xFFFFFFFF))
                                     c = uint32(0)
                                     v = uint32(0)
                                     previous_a = a
                         else:
                             if op < 37:
-                                # 36: dbl_shf.>>indirect   shift.isa:51
+                                # 36: dbl_shf.>>indirect   shift.isa:52
                                 r = uint32((((uint64(a) << uint64(32)) | uint64(b)) >> uint64((previous_a & uint32(0x1f)))) & uint64(0xFFFFFFFF))
                                 c = uint32(0)
                                 v = uint32(0)
                                 previous_a = a
                             else:
                                 if op < 38:
-                                    # 37: ld_field.keep.load_cc   shift.isa:67
+                                    # 37: ld_field.keep.load_cc   shift.isa:68
                                     x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
                                     r = uint32(uint32(a & uint32(~uint32(i.imm))) | uint32(x & uint32(i.imm)))
                                     c = uint32(0)
                                     v = uint32(0)
                                 else:
-                                    # 38: ld_field.keep.>>indirect.load_cc   shift.isa:67
+                                    # 38: ld_field.keep.>>indirect.load_cc   shift.isa:68
                                     x = uint32(b >> (previous_a & uint32(0x1f)))
                                     r = uint32(uint32(a & uint32(~uint32(i.imm))) | uint32(x & uint32(i.imm)))
                                     c = uint32(0)
@@ -471,41 +471,41 @@ def run_private(state, engine, horizon, forced):
                     else:
                         if op < 42:
                             if op < 40:
-                                # 39: ld_field.keep.<<indirect.load_cc   shift.isa:67
+                                # 39: ld_field.keep.<<indirect.load_cc   shift.isa:68
                                 x = uint32(b << (previous_a & uint32(0x1f)))
                                 r = uint32(uint32(a & uint32(~uint32(i.imm))) | uint32(x & uint32(i.imm)))
                                 c = uint32(0)
                                 v = uint32(0)
                             else:
                                 if op < 41:
-                                    # 40: ld_field.w_clr.load_cc   shift.isa:67
+                                    # 40: ld_field.w_clr.load_cc   shift.isa:68
                                     x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
                                     r = uint32(x & uint32(i.imm))
                                     c = uint32(0)
                                     v = uint32(0)
                                 else:
-                                    # 41: ld_field.w_clr.>>indirect.load_cc   shift.isa:67
+                                    # 41: ld_field.w_clr.>>indirect.load_cc   shift.isa:68
                                     x = uint32(b >> (previous_a & uint32(0x1f)))
                                     r = uint32(x & uint32(i.imm))
                                     c = uint32(0)
                                     v = uint32(0)
                         else:
                             if op < 43:
-                                # 42: ld_field.w_clr.<<indirect.load_cc   shift.isa:67
+                                # 42: ld_field.w_clr.<<indirect.load_cc   shift.isa:68
                                 x = uint32(b << (previous_a & uint32(0x1f)))
                                 r = uint32(x & uint32(i.imm))
                                 c = uint32(0)
                                 v = uint32(0)
                             else:
                                 if op < 44:
-                                    # 43: byte_align.be   shift.isa:95
+                                    # 43: byte_align.be   shift.isa:97
                                     r = uint32((((uint64(engine.align_b) << uint64(32)) | uint64(b)) >> uint64(uint32(uint32(0x20) - uint32(engine.byte_index * uint32(8))))) & uint64(0xFFFFFFFF))
                                     engine.align_b = b
                                     c = uint32(0)
                                     v = uint32(0)
                                     previous_a = a
                                 else:
-                                    # 44: byte_align.le   shift.isa:95
+                                    # 44: byte_align.le   shift.isa:97
                                     r = uint32((((uint64(a) << uint64(32)) | uint64(engine.align_a)) >> uint64(uint32(engine.byte_index * uint32(8)))) & uint64(0xFFFFFFFF))
                                     engine.align_a = a
                                     c = uint32(0)
@@ -524,53 +524,53 @@ def run_private(state, engine, horizon, forced):
                         r = uint32(i.imm)
                     else:
                         if op < 47:
-                            # 46: immed_w0   immed.isa:36
+                            # 46: immed_w0   immed.isa:37
                             r = uint32(uint32(a & uint32(0xffff0000)) | uint32(i.imm))
                         else:
-                            # 47: immed_w1   immed.isa:36
+                            # 47: immed_w1   immed.isa:37
                             r = uint32(uint32(a & uint32(0xffff)) | uint32(uint32(i.imm) << uint32(0x10)))
                 else:
                     if op < 49:
-                        # 48: immed_b0   immed.isa:56
+                        # 48: immed_b0   immed.isa:58
                         r = uint32(uint32(a & uint32(0xffffff00)) | uint32(i.imm))
                     else:
                         if op < 50:
-                            # 49: immed_b1   immed.isa:56
+                            # 49: immed_b1   immed.isa:58
                             r = uint32(uint32(a & uint32(0xffff00ff)) | uint32(uint32(i.imm) << uint32(8)))
                         else:
-                            # 50: immed_b2   immed.isa:56
+                            # 50: immed_b2   immed.isa:58
                             r = uint32(uint32(a & uint32(0xff00ffff)) | uint32(uint32(i.imm) << uint32(0x10)))
             else:
                 if op < 54:
                     if op < 52:
-                        # 51: immed_b3   immed.isa:56
+                        # 51: immed_b3   immed.isa:58
                         r = uint32(uint32(a & uint32(0xffffff)) | uint32(uint32(i.imm) << uint32(0x18)))
                     else:
                         if op < 53:
-                            # 52: ld_field.keep   shift.isa:67
+                            # 52: ld_field.keep   shift.isa:68
                             x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
                             r = uint32(uint32(a & uint32(~uint32(i.imm))) | uint32(x & uint32(i.imm)))
                         else:
-                            # 53: ld_field.keep.>>indirect   shift.isa:67
+                            # 53: ld_field.keep.>>indirect   shift.isa:68
                             x = uint32(b >> (previous_a & uint32(0x1f)))
                             r = uint32(uint32(a & uint32(~uint32(i.imm))) | uint32(x & uint32(i.imm)))
                 else:
                     if op < 56:
                         if op < 55:
-                            # 54: ld_field.keep.<<indirect   shift.isa:67
+                            # 54: ld_field.keep.<<indirect   shift.isa:68
                             x = uint32(b << (previous_a & uint32(0x1f)))
                             r = uint32(uint32(a & uint32(~uint32(i.imm))) | uint32(x & uint32(i.imm)))
                         else:
-                            # 55: ld_field.w_clr   shift.isa:67
+                            # 55: ld_field.w_clr   shift.isa:68
                             x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
                             r = uint32(x & uint32(i.imm))
                     else:
                         if op < 57:
-                            # 56: ld_field.w_clr.>>indirect   shift.isa:67
+                            # 56: ld_field.w_clr.>>indirect   shift.isa:68
                             x = uint32(b >> (previous_a & uint32(0x1f)))
                             r = uint32(x & uint32(i.imm))
                         else:
-                            # 57: ld_field.w_clr.<<indirect   shift.isa:67
+                            # 57: ld_field.w_clr.<<indirect   shift.isa:68
                             x = uint32(b << (previous_a & uint32(0x1f)))
                             r = uint32(x & uint32(i.imm))
             file[d] = r

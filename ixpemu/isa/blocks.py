@@ -140,9 +140,10 @@ class Form:
     codecs: tuple[Codec, ...]
     axes: tuple[str, ...]               # the choices that select the variant, in the order of the keys of `variants`
     variants: Mapping[tuple[str, ...], Variant]
-    timing: Timing
-    flow: str | None                    # "swaps": gives up the microengine; "ends": for good; "branches": may go to `target`
     span: Span
+    timing: Timing = field(default_factory=Timing)
+    flow: str | None = None             # "swaps": gives up the microengine; "ends": for good; "branches": may go to `target`
+    help: Mapping[str, str] = field(default_factory=dict)       # operand -> what to do when it is refused
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from itertools import product
 
 from ixpemu import codes
 from ixpemu.diagnostics import Diagnostic, Origin, Span
-from ixpemu.isa import codecs_commands, codecs_registers, codecs_values
+from ixpemu.isa import codecs_commands, codecs_control, codecs_pairs, codecs_registers, codecs_values
 from ixpemu.isa.blocks import Block, Csr, Form, OperandSpec, Timing, TokenSpec, Variant
 from ixpemu.isa.codec import Binding, Codec, Surroundings
 from ixpemu.isa.expressions import names_read, statement
@@ -21,7 +21,11 @@ from ixpemu.isa.semantics import STATE, Act, Assign, Statement
 from ixpemu.isa.source import Node
 from ixpemu.isa.tables import OperandTable
 
-CODECS: dict[str, type[Codec]] = codecs_registers.CODECS | codecs_values.CODECS | codecs_commands.CODECS
+CODECS: dict[str, type[Codec]] = {
+    name: codec
+    for module in (codecs_registers, codecs_pairs, codecs_values, codecs_control, codecs_commands)
+    for name, codec in module.CODECS.items()
+}
 Words = Sequence[tuple[int, tuple[str, ...]]]
 
 
@@ -58,6 +62,7 @@ class Parts:
     actions: list[Node] = field(default_factory=list)
     timing: Node | None = None
     flow: str | None = None
+    help: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, items: Iterable[Node]) -> Parts:
@@ -77,6 +82,8 @@ class Parts:
                     parts.timing = item
                 case "flow":
                     parts.flow = item.texts()[0]
+                case "help":
+                    parts.help[item.texts()[0]] = unquote(item.texts()[1])
         return parts
 
 
@@ -153,8 +160,8 @@ class BlockBuilder:
             choice = mnemonic.strip("<>") if mnemonic.startswith("<") else None
             axes, variants = self._variants(node, name if own.actions else "", common, own, codecs, timing, choice)
             self._tell_unary(codecs, axes, variants)
-            forms.append(self._form(name, syntax, columns, codecs, axes, variants, timing, own.flow or common.flow,
-                                    primary=syntax is syntaxes[0]))
+            made = self._form(name, syntax, columns, codecs, axes, variants, primary=syntax is syntaxes[0])
+            forms.append(replace(made, timing=timing, flow=own.flow or common.flow, help={**common.help, **own.help}))
         return forms
 
     def _timing(self, node: Node, timing: Node | None) -> Timing:
@@ -188,7 +195,7 @@ class BlockBuilder:
                 codec = cls(Binding(names, texts[-1], arguments), around)
             except (ValueError, KeyError, IndexError, TypeError) as error:
                 raise BlockError(node, f"{texts[-1]}({', '.join(' '.join(a) for a in arguments)}): {error}") from error
-            if isinstance(codec, codecs_values.Defer):
+            if isinstance(codec, codecs_control.Defer):
                 codec.limit = timing.defer
             made.append(codec)
         bound = {name for codec in made for name in codec.names}
@@ -293,7 +300,7 @@ class BlockBuilder:
     ) -> None:
         """Tell a pair of sources in which cases the first one is not needed, and may be written `--`."""
         for codec in codecs:
-            if not isinstance(codec, codecs_registers.Sources) or len(codec.names) == 1 or codec.first != "read":
+            if not isinstance(codec, codecs_pairs.Sources) or len(codec.names) == 1 or codec.first != "read":
                 continue
             for position, axis in enumerate(axes):
                 needed = {key[position] for key, variant in variants.items() if _needs(variant, codec.names[0])}
@@ -304,7 +311,7 @@ class BlockBuilder:
 
     def _form(
         self, name: str, syntax: Node, columns: Layout, codecs: tuple[Codec, ...], axes: tuple[str, ...],
-        variants: dict[tuple[str, ...], Variant], timing: Timing, flow: str | None, *, primary: bool,
+        variants: dict[tuple[str, ...], Variant], *, primary: bool,
     ) -> Form:
         specs = {spec: value for codec in codecs for spec, value in codec.operand_specs().items()}
         operands: list[OperandSpec] = []
@@ -333,7 +340,7 @@ class BlockBuilder:
             least_operands=sum(not spec.optional for spec in operands),
             most_operands=None if operands and operands[-1].variadic else len(operands), primary=primary, columns=columns.columns,
             fields=columns.fields, fixed_mask=columns.fixed_mask, fixed_bits=columns.fixed_bits, codecs=codecs, axes=axes,
-            variants=variants, timing=timing, flow=flow, span=Span(self.file, syntax.line, syntax.column),
+            variants=variants, span=Span(self.file, syntax.line, syntax.column),
         )
 
     def _tokens(self, syntax: Node, codecs: Sequence[Codec]) -> tuple[TokenSpec, ...]:

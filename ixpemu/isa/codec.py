@@ -1,8 +1,8 @@
 """What every operand codec is: one binding of a block's `fields`, two-way between operands and bits.
 
 A codec moves the operands or tokens it is bound to into the fields of a word and back, says which operand kinds it takes, which
-values of a field it never writes, and what the operands mean for liveness. The codecs themselves are in `codecs_registers`,
-`codecs_values` and `codecs_commands`; blocks use them by name.
+values of a field it never writes, and what the operands mean for liveness. The codecs themselves are in the modules `codecs_...`;
+blocks use them by name.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ixpemu.isa.blocks import EncodingError, OperandSpec, TokenSpec
+from ixpemu.isa.blocks import OperandSpec, TokenSpec
 from ixpemu.isa.fields import Field
 from ixpemu.isa.model import Constant, Operand, Token
 from ixpemu.isa.tables import OperandTable
@@ -174,8 +174,3 @@ def number_of(name: str, operand: Operand, what: str, low: int, high: int, bits:
         width = f" of {bits} bits" if bits is not None else ""
         raise Refused(name, f"{shown} does not fit {what}{width}: {low}..{high}")
     return operand.value
-
-
-def refused_to_error(refused: Refused, place: Mapping[str, int], token_place: Mapping[str, int]) -> EncodingError:
-    """The public error for a refusal."""
-    return EncodingError(refused.message, place.get(refused.name), token_place.get(refused.name), refused.help)

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ixpemu.isa.blocks import OperandSpec, Role, TokenSpec, Transfer
-from ixpemu.isa.codec import Codec, FactsBuilder, Given, Reading, Refused, number_of
-from ixpemu.isa.codecs_values import Number, defer_of
+from ixpemu.isa.codec import Codec, FactsBuilder, Given, Reading, Refused
+from ixpemu.isa.codecs_control import defer_of
+from ixpemu.isa.codecs_values import Number
 from ixpemu.isa.model import Constant, Operand, Register, RegisterClass, Signal, Token, Word
 from ixpemu.isa.physical import format_operand
 from ixpemu.isa.tables import window
@@ -294,5 +295,3 @@ CODECS: dict[str, type[Codec]] = {
     "signal": TestedSignal,
     "wake": Wake,
 }
-
-__all__ = ["CODECS", "number_of", "transfer_facts"]

@@ -106,7 +106,8 @@ class InstructionSet:
                 return word
             except Refused as refused:
                 refusals.append(EncodingError(
-                    refused.message, _place(form).get(refused.name), _token_place(operation).get(refused.name), refused.help))
+                    refused.message, _place(form).get(refused.name), _token_place(operation).get(refused.name),
+                    refused.help or form.help.get(refused.name)))
                 # A register on the other side only means that another layout of the same syntax is the right one.
                 if not refused.side:
                     break

@@ -79,7 +79,8 @@ def _table(node: Node) -> OperandTable:
     for row in node.nodes("row"):
         texts = row.texts()
         rows.append(Row(texts[0], texts[1], texts[2].strip("()") if len(texts) > 2 else None))
-    return OperandTable(name, unquote(title), len(rows[0].pattern), tuple(rows))
+    help = {part.texts()[0]: unquote(part.texts()[1]) for part in node.nodes("help")}
+    return OperandTable(name, unquote(title), len(rows[0].pattern), tuple(rows), help)
 
 
 def _csrs(node: Node) -> list[Csr]:

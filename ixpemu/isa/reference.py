@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from textwrap import dedent
 
+from ixpemu.isa import semantics
 from ixpemu.isa.blocks import Block, Csr, Form, Timing
+from ixpemu.isa.builder import CODECS
 from ixpemu.isa.codecs_values import Choice
 from ixpemu.isa.expressions import statement_text
 from ixpemu.isa.instruction_set import InstructionSet
@@ -24,7 +28,21 @@ _SPACES = {
 
 def reference_pages(isa: InstructionSet) -> dict[str, str]:
     """The pages by file name."""
-    return {"instructions.md": _instructions(isa), "csrs.md": _registers(isa)}
+    return {"instructions.md": _instructions(isa), "csrs.md": _registers(isa), "isa-format.md": _format()}
+
+
+# The format
+
+
+def _format() -> str:
+    """The operand codecs and the language of the `do` lines, from their own descriptions."""
+    lines = ["# The .isa format", "", _MADE.replace("edit the blocks", "edit the descriptions in ixpemu/isa"), "",
+             "The grammar, with an example of every line, is `ixpemu/isa/grammar.lark`. This page lists the operand codecs that a",
+             "`fields` line can name, and describes the language of the `do` lines.", "", "## Operand codecs", ""]
+    for name, codec in sorted(CODECS.items()):
+        lines += [f"### {name}", "", *dedent(inspect.getdoc(codec) or "").splitlines(), ""]
+    lines += ["## Semantics", "", "```text", *(semantics.__doc__ or "").strip().splitlines(), "```"]
+    return "\n".join(lines) + "\n"
 
 
 # Instructions

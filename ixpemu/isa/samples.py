@@ -11,7 +11,7 @@ from itertools import product
 
 from ixpemu.isa.blocks import EncodingError, Form, OperandSpec, TokenSpec
 from ixpemu.isa.instruction_set import InstructionSet
-from ixpemu.isa.model import Constant, Nothing, Operand, Operation, Signal, Target, Token, Word
+from ixpemu.isa.model import Constant, Nothing, Operand, Operation, Register, Signal, Target, Token, Word
 from ixpemu.isa.physical import parse_physical_operand
 from ixpemu.isa.tables import window
 
@@ -126,10 +126,21 @@ def _operand_rows(
                 yield (*base[:place], operand, *base[place + 1:length])
     if pair is not None:
         first, second = pair
-        for x, y in product(columns[first], columns[second]):
+        for x, y in product(_one_of_each(columns[first]), _one_of_each(columns[second])):
             row = list(base)
             row[first], row[second] = x, y
             yield tuple(row[:form.least_operands])
+
+
+def _one_of_each(column: list[Operand]) -> list[Operand]:
+    """One register of each kind and bank, and every constant: what the rules for pairs can tell apart."""
+    found: dict[object, Operand] = {}
+    for operand in column:
+        if isinstance(operand, Register):
+            found.setdefault((operand.cls, operand.bank, operand.pointer, operand.post), operand)
+        else:
+            found[operand] = operand
+    return list(found.values())
 
 
 def _token_rows(form: Form) -> Iterator[tuple[Token, ...]]:

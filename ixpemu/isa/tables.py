@@ -5,7 +5,7 @@ A table knows the codes of registers and constants in one kind of field and noth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -75,6 +75,7 @@ class OperandTable:
     title: str
     width: int
     rows: tuple[Row, ...]
+    help: Mapping[str, str]                 # what to do about a refused "source", "destination" or "constant"
     _decoders: dict[tuple[str, int, bool], list[Operand | None]] = field(default_factory=dict)
     _encoders: dict[tuple[int, bool], dict[Key, int]] = field(default_factory=dict)
     _kinds: frozenset[tuple[Key, str]] | None = None

@@ -1,6 +1,9 @@
 """The dump follows its schema, the reference names everything, loading is quick to repeat."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +75,23 @@ def test_the_reference_names_every_mnemonic_and_register() -> None:
         assert all(f"{word:010x}  {text}" in pages["instructions.md"] for text, word in block.examples)
     for name in ("CTX_ENABLES", "XSCALE_INT_A", "RBUF_ELEMENT_DONE", "SCRATCH_RING_BASE_0 .. 15"):
         assert f"### {name}\n" in pages["csrs.md"]
+
+
+def test_the_format_page_describes_every_codec() -> None:
+    page = reference_pages(instruction_set())["isa-format.md"]
+    forms = [form for block in instruction_set().blocks.values() for form in block.forms]
+    for name in {codec.binding.codec for form in forms for codec in form.codecs}:
+        assert f"### {name}\n\n`" in page
+
+
+def test_a_second_start_does_not_parse(tmp_path: Path) -> None:
+    program = "import sys, ixpemu.isa as isa; isa.instruction_set(); print('lark' in sys.modules)"
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])}
+    said = [
+        subprocess.run([sys.executable, "-c", program], env=environment, check=True, capture_output=True, text=True).stdout.strip()
+        for _ in range(2)
+    ]
+    assert said == ["True", "False"]
 
 
 def test_parsed_files_come_from_the_cache_and_a_damaged_cache_is_parsed_again(
