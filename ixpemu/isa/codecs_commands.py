@@ -190,12 +190,9 @@ class Completion(Codec):
         if "ctx_swap" in given.tokens:
             facts.parts["swaps"] = True
             facts.parts["waits"].append((facts.token_place["ctx_swap"], 0))
-            facts.parts["defer_limit"] = self.SLOTS
             token = given.tokens.get("defer")
             if token is not None and token.arguments and isinstance(token.arguments[0], Constant):
                 facts.parts["defer"] = token.arguments[0].value
-        else:
-            facts.parts["aborted"] = facts.parts["defer_limit"] = 0
 
 
 class TestedSignal(Codec):

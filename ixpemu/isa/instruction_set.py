@@ -241,6 +241,8 @@ class InstructionSet:
         if form.flow == "branches":
             branch = BranchFacts(True, _targets(form), indirect=False)
         indirect = bool(parts.get("flags", {}).get("indirect_ref"))
+        swaps = parts.get("swaps", False) or form.flow == "swaps"
+        leaves = swaps or ends or branch is not None        # only then are fetches squashed, or slots behind it filled
         return Facts(
             reads=tuple(sorted(parts["reads"])),
             writes=tuple(sorted(parts["writes"])),
@@ -251,7 +253,7 @@ class InstructionSet:
             signal_pair=parts.get("signal_pair", False),
             waits=tuple(parts["waits"]),
             waits_any=parts.get("waits_any", False),
-            swaps=parts.get("swaps", False) or form.flow == "swaps",
+            swaps=swaps,
             consumes=parts.get("consumes"),
             arrived_when_taken=variant.action != "branch_signal_clear",
             branch=branch,
@@ -261,9 +263,9 @@ class InstructionSet:
             reads_previous=indirect or any(name in ("previous.a", "previous.alu") for name in variant.reads),
             writes_previous=any(name in ("previous.a", "previous.alu") for name in variant.writes),
             defer=parts.get("defer", 0),
-            defer_limit=parts.get("defer_limit", timing.defer),
+            defer_limit=timing.defer if leaves else 0,
             issue=timing.issue,
-            aborted=parts.get("aborted", timing.aborted),
+            aborted=timing.aborted if leaves else 0,
             ends=ends or parts.get("resume") is not None,
         )
 

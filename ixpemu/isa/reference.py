@@ -37,8 +37,8 @@ def reference_pages(isa: InstructionSet) -> dict[str, str]:
 def _format() -> str:
     """The operand codecs and the language of the `do` lines, from their own descriptions."""
     lines = ["# The .isa format", "", _MADE.replace("edit the blocks", "edit the descriptions in ixpemu/isa"), "",
-             "The grammar, with an example of every line, is `ixpemu/isa/grammar.lark`. This page lists the operand codecs that a",
-             "`fields` line can name, and describes the language of the `do` lines.", "", "## Operand codecs", ""]
+             "The grammar, with an example of every line, is `ixpemu/isa/grammar.lark`. This page lists the operand codecs that",
+             "a `fields` line can name, and describes the language of the `do` lines.", "", "## Operand codecs", ""]
     for name, codec in sorted(CODECS.items()):
         lines += [f"### {name}", "", *dedent(inspect.getdoc(codec) or "").splitlines(), ""]
     lines += ["## Semantics", "", "```text", *(semantics.__doc__ or "").strip().splitlines(), "```"]

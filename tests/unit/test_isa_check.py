@@ -103,10 +103,10 @@ def test_damage_is_found(tmp_path: Path, change: tuple[str, str], code: int) -> 
         (("= sources(", "= sauces("), "there is no operand codec sauces"),
         (("copy[dest, b]", "copy[dest, c]"), "operand c is bound to no field"),
         (("do each", "do op + "), "there is no case +"),
-        (("timing   issue 1", "timing   isue 1"), "timing has no isue"),
+        (("timing   issue 1", "timing   izsue 1"), "timing has no izsue"),
         (("= b000300c00", "= b000"), "ten hexadecimal digits"),
         (("end", ""), "expects"),
-        (("syntax ", "sintax "), "found `sintax`"),
+        (("syntax ", "syntxa "), "found `syntxa`"),
     ],
 )
 def test_a_block_that_does_not_hold_together_is_refused(tmp_path: Path, change: tuple[str, str], said: str) -> None:

@@ -87,10 +87,8 @@ def test_the_format_page_describes_every_codec() -> None:
 def test_a_second_start_does_not_parse(tmp_path: Path) -> None:
     program = "import sys, ixpemu.isa as isa; isa.instruction_set(); print('lark' in sys.modules)"
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])}
-    said = [
-        subprocess.run([sys.executable, "-c", program], env=environment, check=True, capture_output=True, text=True).stdout.strip()
-        for _ in range(2)
-    ]
+    command = [sys.executable, "-c", program]
+    said = [subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.strip() for _ in range(2)]
     assert said == ["True", "False"]
 
 

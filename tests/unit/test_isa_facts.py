@@ -53,7 +53,9 @@ def test_commands() -> None:
     assert found.swaps and found.waits == ((0, 0),) and (found.defer, found.defer_limit, found.aborted) == (2, 2, 2)
     quiet = facts("sram[write, $2, a2, b3, 4], sig_done[s4]")
     assert quiet.transfer == Transfer(1, "out", RegisterClass.SRAM, 4, False)
-    assert not quiet.swaps and quiet.waits == () and quiet.aborted == 0
+    assert not quiet.swaps and quiet.waits == () and (quiet.aborted, quiet.defer_limit) == (0, 0)
+    fast = facts("msf[fast_wr, --, b1, 0]")
+    assert fast.transfer is None and (fast.reads, fast.aborted, fast.defer_limit) == ((2,), 0, 0)
 
 
 def test_dram_counts_two_registers_and_raises_a_pair() -> None:

@@ -65,7 +65,7 @@ def refusal(text: str, contexts: int = 8) -> EncodingError:
         ("sram[read, $1, a2, 0, max_4], ctx_swap[s4]", 4, "needs the option indirect_ref"),
         ("sram[read, a1, a2, 0, 1], ctx_swap[s4]", 1, "transfer register"),
         ("sram[read, $16, a2, 0, 1], ctx_swap[s4]", 1, "0..15 with 8 contexts"),
-        ("sram[raed, $1, a2, 0, 1], ctx_swap[s4]", 0, "no command raed"),
+        ("sram[rxead, $1, a2, 0, 1], ctx_swap[s4]", 0, "no command rxead"),
         ("hash_48[$0, 4], ctx_swap[s1]", 1, "1..3"),
         ("cap[fast_wr, 16384, XSCALE_INT_A]", 1, "0..16383"),
     ],
@@ -100,7 +100,7 @@ def test_refused_option(text: str, token: int, said: str) -> None:
     ("text", "help"),
     [
         ("alu_sfh[a1, b1, or, a2]", "did you mean alu_shf?"),
-        ("sram[raed, $1, a2, 0, 1]", "did you mean read?"),
+        ("sram[rxead, $1, a2, 0, 1]", "did you mean read?"),
         ("local_csr_rd[ACTIVE_CTX_ST]", "did you mean ACTIVE_CTX_STS?"),
         ("immed[a1, 0x12345]", "load the lower half with immed and the upper one with immed_w1"),
         ("sram[read, $1, a2, 0, 9]", "max_9"),
