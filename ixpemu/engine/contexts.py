@@ -129,20 +129,24 @@ def begin_swap(state, engine, wakeup, defer, after, target):
 
 @jit
 def wake_engine(state, engine, now):
-    """If nothing executes and a context is ready, start it: `wake_cycles` after `now`."""
-    if engine.context >= uint32(0x80):
-        ctx = choose_context(engine)
-        if ctx < uint32(8):
-            start = max(engine.clock, uint64(now + uint64(state.parameter[P_WAKE_CYCLES])))
-            engine.idle = uint64(engine.idle + (start - engine.clock))
-            engine.clock = start
-            start_context(engine, ctx, start)
-            set_engine_key(state, engine.number, start)
+    """If nothing executes and a context is ready, start it: `wake_cycles` after `now`. Returns whether one was started."""
+    ctx = choose_context(engine)
+    if ctx >= uint32(8):
+        return False
+    start = max(engine.clock, uint64(now + uint64(state.parameter[P_WAKE_CYCLES])))
+    engine.idle = uint64(engine.idle + (start - engine.clock))
+    engine.clock = start
+    start_context(engine, ctx, start)
+    set_engine_key(state, engine.number, start)
+    return True
 
 
 @jit
 def update_ready(state, engine, ctx, unit, now):
-    """After a change of signals, wake-up mask or enables of a context that does not execute: wake it if it may run."""
+    """After a change of signals, wake-up mask or enables of a context that does not execute: wake it if it may run.
+
+    Returns whether the microengine was idle and executes now.
+    """
     bit = uint32(uint32(1) << uint32(ctx))
     if (engine.ready & bit) == uint32(0) and engine.context != uint32(ctx) and satisfied(engine.signals[ctx], engine.wakeup[ctx]):
         engine.ready = uint32(engine.ready | bit)
@@ -150,15 +154,14 @@ def update_ready(state, engine, ctx, unit, now):
         row = uint32(uint32(ctx) * uint32(UNIT_COUNT) + uint32(unit))
         if now > engine.slept_at[ctx]:
             engine.waits[row] = uint32(engine.waits[row] + uint32(now - engine.slept_at[ctx]))
-    if engine.context >= uint32(0x80):
-        wake_engine(state, engine, now)
+    return engine.context >= uint32(0x80) and wake_engine(state, engine, now)
 
 
 @jit
 def set_signals(state, engine, ctx, mask, unit, now):
-    """Event signals `mask` reach context `ctx`."""
+    """Event signals `mask` reach context `ctx`. Returns whether the microengine was idle and executes now."""
     engine.signals[ctx] = uint32(engine.signals[ctx] | uint32(mask))
-    update_ready(state, engine, ctx, unit, now)
+    return update_ready(state, engine, ctx, unit, now)
 
 
 @jit

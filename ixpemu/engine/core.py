@@ -16,7 +16,7 @@ from ixpemu.engine.csrs import future_count_event
 from ixpemu.engine.dispatch import run_private
 from ixpemu.engine.external import execute_external, finish_forced, pending_marks
 from ixpemu.engine.jit import entry, jit
-from ixpemu.engine.lanes import first_key, pop_access, pop_push, request_stop, set_alarm
+from ixpemu.engine.lanes import first_key, pop_access, pop_push, request_stop, set_alarm, set_engine_key
 from ixpemu.engine.layout import (
     AFTER_SWAP,
     ALARM_FUTURE_COUNT,
@@ -46,6 +46,15 @@ from ixpemu.engine.units import access
 
 
 @jit
+def run_on(state, engine, now):
+    """Let `engine`, which executes a context, run privately from its clock on, as far as the commit at `now` allows."""
+    horizon = min(state.limit, uint64(now + uint64(state.parameter[P_LOOKAHEAD])))
+    if engine.clock < horizon and (engine.after < uint32(AFTER_SWAP) or engine.slots != uint32(0)):
+        run_private(state, engine, horizon, uint32(0))
+    set_engine_key(state, engine.number, engine.clock)
+
+
+@jit
 def deliver(state, slot, now):
     """Words and signals of a push or pull reach their context."""
     entry = state.pushes[slot]
@@ -62,8 +71,8 @@ def deliver(state, slot, now):
         if entry.packet != uint32(0):
             take_packet(state, engine, ctx, entry.packet)
     command_ended(state, entry.me)
-    if entry.signals != uint32(0):
-        set_signals(state, engine, ctx, entry.signals, uint32(entry.unit), now)
+    if entry.signals != uint32(0) and set_signals(state, engine, ctx, entry.signals, uint32(entry.unit), now):
+        run_on(state, engine, now)
 
 
 @jit
@@ -75,8 +84,8 @@ def between_engines(state, lane, slot, now):
         engine.file[uint32(uint32(NEIGHBOR) + (entry.address & uint32(127)))] = entry.value
         if entry.command:
             engine.neighbor_words = uint32(engine.neighbor_words + uint32(1))
-    else:
-        set_signals(state, engine, uint32(entry.ctx), entry.signals, UNIT_SIGNAL, now)
+    elif set_signals(state, engine, uint32(entry.ctx), entry.signals, UNIT_SIGNAL, now):
+        run_on(state, engine, now)
 
 
 @jit
@@ -125,10 +134,9 @@ def commit_engine(state, memory, m, now):
             if engine.clock != now:
                 engine.probed = uint32(0)
     if engine.context < uint32(0x80) and state.stop_reason == uint32(0):
-        horizon = min(state.limit, uint64(now + uint64(state.parameter[P_LOOKAHEAD])))
-        if engine.clock < horizon and not (engine.after >= uint32(AFTER_SWAP) and engine.slots == uint32(0)):
-            run_private(state, engine, horizon, uint32(0))
-    stop_engine_key(state, engine)
+        run_on(state, engine, now)
+    else:
+        stop_engine_key(state, engine)
 
 
 @entry

@@ -87,14 +87,15 @@ def jit(function: Function) -> Function:
     """Compile `function` where compiled code calls it, or return it as it is when compilation is off.
 
     Arguments are records and plain numeric arrays only. No reference counting (`_nrt=False`): a function must not create or
-    slice an array. Division by zero gives what numpy gives. Python cannot call the result when it is compiled: see `entry`.
+    slice an array. Division by zero gives what numpy gives. Python cannot call the result when it is compiled: see `entry`. It is
+    not kept by itself: the entries that reach it are kept with all they call.
     """
-    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return _compile(function, cache=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def entry(function: Function) -> Function:
     """As `jit`, for the few functions that Python calls. The first call compiles all that it reaches, or finds it in the cache."""
-    return _compile(function, no_cfunc_wrapper=True)
+    return _compile(function, cache=CACHE_FOLDER is not None, no_cfunc_wrapper=True)
 
 
 def _compile(function: Function, **options: bool) -> Function:
@@ -107,7 +108,7 @@ def _compile(function: Function, **options: bool) -> Function:
     if CACHE_FOLDER is not None:
         config.CACHE_DIR = str(CACHE_FOLDER)
     try:
-        compiled = numba.njit(cache=CACHE_FOLDER is not None, error_model="numpy", _nrt=False, **options)(function)
+        compiled = numba.njit(error_model="numpy", _nrt=False, **options)(function)
     finally:
         config.CACHE_DIR = kept
     _share_signatures(compiled)

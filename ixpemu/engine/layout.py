@@ -49,8 +49,9 @@ ACCESS_LANES = 11
 LANE_PUSH0, LANE_PUSH1, LANE_PULL0, LANE_PULL1, LANE_D_PUSH, LANE_D_PULL = 11, 12, 13, 14, 15, 16
 PUSH_LANES = 6
 LANE_ALARM = 17
-KEY_ME = 24
+KEY_ME = 18
 KEYS = 32
+KEYS_USED = 28              # those looked at, a multiple of 4
 ACCESS_DEPTH = 256
 PUSH_DEPTH = 512
 
@@ -90,6 +91,7 @@ RESERVED_ROWS = 64
 
 # Rows of the packet table.
 PACKET_ROWS = 8192          # a power of two; a packet's row is its number modulo this
+ORIGINATED = 255            # `port_in` of a packet that the XScale has made
 PACKET_FREE, PACKET_INSIDE, PACKET_SENT, PACKET_DROPPED, PACKET_ENDED = 0, 1, 2, 3, 4
 HANDLES = 16384             # a power of two, twice the rows at least
 
