@@ -56,6 +56,8 @@ class Feed:
 
     source: FrameSource
     clock: LineClock
+    own_times: bool
+    """Whether a frame waits for its own time; else it follows the one before at once."""
     position: int = 0
     _block: Block | None = field(default=None, repr=False)
     _first: int = 0                                     # number of the block's first frame
@@ -63,7 +65,13 @@ class Feed:
 
     def copy(self) -> Feed:
         """The same place in the same source, to go back to."""
-        return Feed(self.source, self.clock, self.position)
+        return Feed(self.source, self.clock, self.own_times, self.position)
+
+    def advance(self, lengths: npt.NDArray[np.int64], times: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Take the next frames, of `lengths` bytes, due at `times` nanoseconds, over the line; returns their arrival cycles."""
+        cycles, self.clock = self.clock.arrivals(lengths, times if self.own_times else np.zeros_like(times))
+        self.position += len(lengths)
+        return cycles
 
     def block(self, longest: int, classify: Classifier | None) -> tuple[Block, int] | None:
         """A block and the index in it of the next frame to place; None at the end of the source."""

@@ -119,7 +119,7 @@ class Port:
             found = source
         else:
             found = FrameList.of(source)
-        self._feeds.append(Feed(found, LineClock.at(self.line, gbps, self._cycle())))
+        self._feeds.append(Feed(found, LineClock.at(self.line, gbps, self._cycle()), own_times=gbps is None))
         self._state[0].msf.input_wanted[self.number] = 1
         self.refill()
 
@@ -233,12 +233,9 @@ class Port:
             if end == first:
                 break
             count = end - first
-            feed = self._feeds[0]
-            arrivals, feed.clock = feed.clock.arrivals(block.lengths[first:end], block.times[first:end])
-            feed.position += count
             rows = k * ARRIVAL_ROWS + np.arange(tail, tail + count) % ARRIVAL_ROWS
             starts = block.starts[first : end + 1] - block.starts[first]
-            msf.arrival_time[rows] = arrivals
+            msf.arrival_time[rows] = self._feeds[0].advance(block.lengths[first:end], block.times[first:end])
             msf.arrival_length[rows] = block.lengths[first:end]
             msf.arrival_kind[rows] = block.kinds[first:end]
             msf.arrival_start[rows] = starts[:-1] + self._word_tail & 0xFFFFFFFF

@@ -85,10 +85,10 @@ def test_runts_and_jumbo_frames(chip, tmp_path):
 
 def test_too_much_overflows_and_is_counted(chip):
     count = 1500
-    chip.ports[0].feed([bytes([k & 255]) * 60 for k in range(count)], gbps=1.0)
-    chip.ports[1].feed([bytes([k & 255]) * 60 for k in range(count)], gbps=1.0)
+    for port in chip.ports:
+        port.feed([bytes([k & 255]) * 60 for k in range(count)], gbps=1.0)
     assert chip.run(cycles=20_000_000).reason == "quiet"
-    for port in (0, 1):
+    for port in range(3):
         counters = chip.ports[port].counters
         assert counters.overflow > 0
         assert counters.received + counters.overflow == count

@@ -254,6 +254,13 @@ def test_capture_times_are_kept_to_the_cycle():
     assert len(receiver.statuses) == 6
 
 
+def test_a_rate_replaces_the_times_of_the_source():
+    media = Media()
+    media.ports[0].feed([(k * 1_000_000_000, bytes(60)) for k in range(3)], gbps=0.25)
+    media.run(10_000)
+    assert [int(row.arrived) for row in media.state.packets[1:4]] == [ceil((k * 336 + 72) * 4.8) for k in range(3)]
+
+
 def test_more_frames_than_the_arrival_ring_holds_come_through_in_order():
     media = Media()
     media.free(range(1, 128))
