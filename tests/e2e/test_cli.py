@@ -83,7 +83,7 @@ def test_the_image_goes_beside_the_source(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("stage", "has"), [
-    ("scope", "immed[a, 5]"), ("flow", "reads l0000!a"), ("allocate", "a0"), ("encode", "e000010000"),
+    ("scope", "immed[l0000!a, 5]"), ("flow", "reads l0000!a"), ("allocate", "a0"), ("encode", "e000010000"),
 ])
 def test_a_stage_is_printed_and_nothing_written(folder: Path, stage: str, has: str) -> None:
     done = ixpemu("asm", "good.uc", "--stop-after", stage, cwd=folder)
