@@ -55,6 +55,7 @@ class App:
     warnings: tuple[Diagnostic, ...]
     _collector: Collector
     _frames: int | None             # frames to come, None if without end
+    _captures: Mapping[int, Path]
     _wall: float = 0.0
 
     @classmethod
@@ -76,7 +77,7 @@ class App:
             raise UserError(Diagnostic(codes.ARGUMENT, "captures and made traffic exclude each other", help="give one of them"))
         images, warnings = _assemble(settings)
         started = start(settings, images, wiring, overrides or {}, mode)
-        return cls(settings, images, started.chip, started.xscale, warnings, started.collector, started.frames)
+        return cls(settings, images, started.chip, started.xscale, warnings, started.collector, started.frames, started.captures)
 
     def advance(self, cycles: int) -> Stop:
         """Runs for `cycles` chip cycles, or until the chip stops for another reason than room for packets."""
@@ -110,7 +111,17 @@ class App:
         except KeyboardInterrupt:
             reason = "interrupted"
         self._wall += clock.perf_counter() - started
+        self.write_captures()
         return self.report(reason)
+
+    def write_captures(self) -> None:
+        """Writes what the ports have sent so far; `run` does so at its end."""
+        from ixpemu.wire import write_capture
+
+        for number, path in self._captures.items():
+            port = self.chip.ports[number]
+            line = port.line
+            write_capture(path, ((line.nanoseconds_of(sent.cycle), sent.frame) for sent in port.sent))
 
     @property
     def finished(self) -> int:
@@ -121,8 +132,6 @@ class App:
         """The figures of everything since reset. `stop` says why the run ended."""
         from ixpemu.app_figures import figures
 
-        for port in self.chip.ports:
-            port.flush()
         return figures(self.settings, self.chip, self.images, self._collector, stop, self._wall)
 
     def _until(self, end: int, target: int | None) -> Stop:

@@ -30,7 +30,8 @@ UNCLASSIFIED, OTHERS = "packet", "all other types"
 class Wiring:
     """What of a run is not in `app.toml`: given on the command line or by a caller.
 
-    `feeds` (or `traffic`) replaces the application's own inputs, all of them; `captures` the outputs of the ports it names.
+    `feeds` replaces the application's own inputs, all of them, and `captures` the outputs of the ports it names. `traffic`
+    replaces inputs and outputs: a stream without end is kept only where `captures` asks for it.
     """
 
     feeds: Mapping[int, Path] = field(default_factory=dict)
@@ -62,12 +63,16 @@ class Kinds:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A chip at cycle 0 and what runs with it. `frames`: how many will arrive, None if without end."""
+    """A chip at cycle 0 and what runs with it. `frames`: how many will arrive, None if without end.
+
+    `captures` are the files for what the ports with these numbers send.
+    """
 
     chip: Chip
     xscale: XScale
     collector: Collector
     frames: int | None
+    captures: Mapping[int, Path]
 
 
 def start(
@@ -85,9 +90,10 @@ def start(
         setup(xscale)
     kinds = Kinds(_classifier(settings, module))
     frames = _connect(settings, wiring, chip, kinds)
+    captures = _captures(settings, wiring, chip)
     reasons = _probes(settings, chip)
     xscale.start()
-    return Started(chip, xscale, Collector(chip.state, kinds.names, reasons), frames)
+    return Started(chip, xscale, Collector(chip.state, kinds.names, reasons), frames, captures)
 
 
 def _classifier(settings: AppSettings, module: Any) -> Callable[[bytes], Any] | None:
@@ -101,19 +107,12 @@ def _classifier(settings: AppSettings, module: Any) -> Callable[[bytes], Any] | 
 
 
 def _connect(settings: AppSettings, wiring: Wiring, chip: Chip, kinds: Kinds) -> int | None:
-    """Feeds and captures the ports; returns how many frames will arrive."""
+    """Feeds the ports; returns how many frames will arrive, None for traffic without end."""
     ports = {entry.number: entry for entry in settings.ports}
     total: int | None = 0
     for number, port in enumerate(chip.ports):
         entry = ports.get(number)
         port.classify = kinds.number
-        capture = wiring.captures.get(number, entry.capture if entry is not None else None)
-        if capture is not None:
-            if not capture.absolute().parent.is_dir():
-                raise UserError(Diagnostic(
-                    codes.FILE_UNWRITABLE, f"cannot write {capture}: its folder is not there", help="make the folder first"
-                ))
-            port.capture(capture)
         gbps = wiring.gbps if wiring.gbps is not None or entry is None else entry.gbps
         source: FrameSource | None = None
         if wiring.traffic is not None:
@@ -130,6 +129,19 @@ def _connect(settings: AppSettings, wiring: Wiring, chip: Chip, kinds: Kinds) ->
         if source is not None:
             port.feed(source, gbps=gbps)
     return total
+
+
+def _captures(settings: AppSettings, wiring: Wiring, chip: Chip) -> dict[int, Path]:
+    """Lets ports keep what they send where a file is wanted. A folder that is not there is told now and not after the run."""
+    own = {} if wiring.traffic is not None else {port.number: port.capture for port in settings.ports}
+    found = {number: path for number, path in {**own, **wiring.captures}.items() if path is not None}
+    for number, path in found.items():
+        if not path.absolute().parent.is_dir():
+            raise UserError(Diagnostic(
+                codes.FILE_UNWRITABLE, f"cannot write {path}: its folder is not there", help="make the folder first"
+            ))
+        chip.ports[number].capture()
+    return found
 
 
 def _probes(settings: AppSettings, chip: Chip) -> dict[int, str]:
