@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 Progress = Callable[[float, str], None]
 Announce = Callable[[str], None]
 SLICE_CYCLES = 1_000_000        # chip cycles between two looks at the progress: a tenth of a second or so
+PATIENCE_CYCLES = 6_000_000     # 10 ms on the chip: when nothing has come, gone or been dropped for so long, nothing will
 
 
 @dataclass(slots=True)
@@ -89,6 +90,7 @@ class App:
     ) -> RunReport:
         """Runs until the input is used up and no packet is inside, or to a limit, and reports everything since the chip's reset.
 
+        Without a limit it also ends when packets are inside and none has moved for `PATIENCE_CYCLES`.
         `packets`: that many more have left or been dropped. `cycles`: chip cycles. `time`: seconds on the chip. `progress` is
         called now and then with the share done and a word about it. An interrupt from the keyboard ends the run early, with a
         report.
@@ -98,6 +100,7 @@ class App:
         end = None if cycles is None else self.chip.cycle + cycles
         first, first_packets = self.chip.cycle, self.finished
         target = None if packets is None else first_packets + packets
+        moved, moved_at = self._moved(), first
         started = clock.perf_counter()
         try:
             while True:
@@ -107,6 +110,10 @@ class App:
                     break
                 if progress is not None:
                     progress(*self._share(first, end, first_packets, packets))
+                if (counts := self._moved()) != moved or any(port.input_left for port in self.chip.ports):
+                    moved, moved_at = counts, self.chip.cycle
+                elif end is None and self.chip.cycle - moved_at >= PATIENCE_CYCLES:
+                    break
             reason = self._reason(stop, end)
         except KeyboardInterrupt:
             reason = "interrupted"
@@ -142,6 +149,11 @@ class App:
             if stop.reason != "packet table":
                 return stop
 
+    def _moved(self) -> tuple[int, ...]:
+        """Counts that change whenever a frame comes, goes or is dropped."""
+        counters = [port.counters for port in self.chip.ports]
+        return (self.finished, *(each.received for each in counters), *(each.sent for each in counters))
+
     def _share(self, first: int, end: int | None, first_packets: int, packets: int | None) -> tuple[float, str]:
         done = self.finished - first_packets
         text = f"{done:,} packets, {self.chip.cycle:,} cycles"
@@ -153,8 +165,8 @@ class App:
 
     def _reason(self, stop: Stop, end: int | None) -> str:
         if stop.reason == "cycles":
-            return f"the limit of {end:,} cycles" if end is not None else "cycles"
-        return stop.reason
+            return f"the limit of {end:,} cycles" if end is not None else f"nothing has moved for {PATIENCE_CYCLES:,} cycles"
+        return stop.reason if stop.me is None else stop.message
 
 
 def _assemble(settings: AppSettings) -> tuple[dict[int, Image], tuple[Diagnostic, ...]]:
