@@ -59,9 +59,9 @@ class Probes:
         number = next((k for k in range(1, 256) if k not in self._attached), None)
         if number is None:
             raise user_error(codes.RUN_ARGUMENT, "more than 255 probes", help="remove some")
-        base, stride = self._register(key)
+        base, window = self._register(key)
         row = self._state.probe[number]
-        row["key"], row["stride"], row["hits"] = base, stride, 0
+        row["key"], row["window"], row["hits"] = base, window, 0
         found = self._attached[number] = AttachedProbe(number, name, me, address, key)
         row["action"] = ACTIONS[self._actions.get(name, "at")]
         code = self._state.code[me * STORE_WORDS + address]
@@ -102,5 +102,5 @@ class Probes:
             raise user_error(codes.ME_UNKNOWN, f"a probe's key cannot be {key!r}", help="a register: a3, b3, @a3 or $0")
         absolute, bank, number, transfer = found.groups()
         if transfer is not None:
-            return SRAM_IN + int(transfer), 16
-        return (GPR_A if bank == "a" else GPR_B) + int(number), 0 if absolute else 16
+            return SRAM_IN + int(transfer), 0xF0
+        return (GPR_A if bank == "a" else GPR_B) + int(number), 0 if absolute else 0xF0

@@ -322,7 +322,8 @@ class Microengine:
     @property
     def cc(self) -> ConditionCodes:
         engine = self.engine
-        return ConditionCodes(int(engine.cc_n), int(engine.cc_z), int(engine.cc_v), int(engine.cc_c))
+        result = int(engine.cc_result)
+        return ConditionCodes(result >> 31, int(result == 0), int(engine.cc_v), int(engine.cc_c))
 
     @property
     def executing(self) -> int | None:

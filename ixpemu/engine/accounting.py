@@ -188,7 +188,7 @@ def serve_probe(state, engine, ctx, probe, now):
     """The executing context reaches an instruction with probe row `probe`, which has not executed yet."""
     row = state.probe[probe]
     row.hits = uint32(row.hits + uint32(1))
-    handle = engine.file[uint32(uint32(row.key) + uint32(row.stride) * ctx)]
+    handle = engine.file[uint32(uint32(row.key) + (uint32(row.window) & uint32(ctx << uint32(4))))]
     packet = engine.packet[ctx]
     if row.action == uint8(PROBE_BEGIN):
         if packet != uint32(0):

@@ -234,7 +234,7 @@ def issue_command(state, engine, i, ctx, address, now):
     variant = uint32(i.variant)
     total = uint32(i.total)
     byte_mask = uint32(0xFF)
-    first = uint32(uint32(i.d) + uint32(i.d_stride) * ctx)
+    first = uint32(uint32(i.d) + (uint32(i.d_window) & uint32(ctx << uint32(4))))
     me = engine.number
     value = uint32(0)
     address = uint32(address)

@@ -50,7 +50,7 @@ def run_on(state, engine, now):
     """Let `engine`, which executes a context, run privately from its clock on, as far as the commit at `now` allows."""
     horizon = min(state.limit, uint64(now + uint64(state.parameter[P_LOOKAHEAD])))
     if engine.clock < horizon and (engine.after < uint32(AFTER_SWAP) or engine.slots != uint32(0)):
-        run_private(state, engine, horizon, uint32(0))
+        run_private(state, engine, horizon, pending_marks(engine, engine.context))
     set_engine_key(state, engine.number, engine.clock)
 
 
@@ -127,7 +127,7 @@ def commit_engine(state, memory, m, now):
             engine.probed = uint32(engine.probed | uint32(1))
         if marks:
             if i.op < 200:
-                run_private(state, engine, uint64(now + uint64(1)), uint32(1))
+                run_private(state, engine, uint64(now + uint64(1)), uint32(0))
                 finish_forced(state, engine, i, ctx, now)
             else:
                 execute_external(state, engine, i, ctx, now)

@@ -61,8 +61,8 @@ from ixpemu.engine.layout import (
 from ixpemu.isa import Decoded, instruction_set
 from ixpemu.isa.model import Constant, Operand, Register, RegisterClass
 
-RELATIVE = 16
-"""Distance of a register in the files of neighbouring contexts, in 4- and 8-context mode alike."""
+RELATIVE = 0xF0
+"""Window of a context-relative register: its file index grows by 16 a context, in 4- and 8-context mode alike."""
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ class _Places:
     post: int = 0
 
     def find(self, operand: Operand, destination: bool, side: int) -> tuple[int, int]:
-        """Register-file index for context 0 and stride of an operand; notes marks and pointers. `side`: SPECIAL_A, _B or _D."""
+        """Register-file index for context 0 and window of an operand; notes marks and pointers. `side`: SPECIAL_A, _B or _D."""
         if isinstance(operand, Constant):
             return CONSTANT + (operand.value & 0xFF), 0
         if not isinstance(operand, Register):
@@ -128,12 +128,12 @@ def _private(decoded: Decoded) -> Record:
     if record["op"] in MODIFIES:
         first = operands["dest"]
     if first is not None:
-        record["a"], record["a_stride"] = places.find(first, False, SPECIAL_A)
+        record["a"], record["a_window"] = places.find(first, False, SPECIAL_A)
     else:
         record["a"] = CONSTANT
     second = operands.get("b")
-    record["b"], record["b_stride"] = places.find(second, False, SPECIAL_B) if second is not None else (CONSTANT, 0)
-    record["d"], record["d_stride"] = places.find(decoded.operand("dest"), True, SPECIAL_D)
+    record["b"], record["b_window"] = places.find(second, False, SPECIAL_B) if second is not None else (CONSTANT, 0)
+    record["d"], record["d_window"] = places.find(decoded.operand("dest"), True, SPECIAL_D)
     record["marks"], record["special"], record["post"] = places.marks, places.special, places.post
     values = decoded.values
     record["amount"] = values.get("amount", values.get("bit", values.get("byte", 0)))
@@ -157,14 +157,14 @@ def _command(decoded: Decoded) -> Record:
     unit, command = COMMANDS[decoded.variant.action or ""]
     places = _Places()
     record = {"op": OP_COMMAND, "unit": unit, "command": command}
-    record["a"], record["a_stride"] = places.find(decoded.operand("address_a"), False, SPECIAL_A)
-    record["b"], record["b_stride"] = places.find(decoded.operand("address_b"), False, SPECIAL_B)
+    record["a"], record["a_window"] = places.find(decoded.operand("address_a"), False, SPECIAL_A)
+    record["b"], record["b_window"] = places.find(decoded.operand("address_b"), False, SPECIAL_B)
     facts = decoded.facts
     variant = 0
     if facts.transfer is not None and facts.transfer.operand is not None:
         direction = facts.transfer.direction
         transfer = decoded.operand("transfer")
-        record["d"], record["d_stride"] = _Places().find(transfer, direction == "out", SPECIAL_D)
+        record["d"], record["d_window"] = _Places().find(transfer, direction == "out", SPECIAL_D)
         variant |= COMPLETE_IN if direction in ("in", "both") else 0
         variant |= COMPLETE_OUT if direction in ("out", "both") else 0
     signal = decoded.value("signal")
@@ -179,7 +179,6 @@ def _command(decoded: Decoded) -> Record:
         record["total"] *= 2
     record["imm"] = decoded.value("value") & 0xFFFFFFFF
     record["target"] = decoded.value("address", decoded.value("csr")) & 0xFFFF
-    record["signal"] = signal
     record["defer"] = decoded.value("defer")
     record["variant"] = variant
     record["marks"] = places.marks | MARK_EXTERNAL
@@ -197,12 +196,11 @@ def _external(decoded: Decoded) -> Record:
         record["mask"] = decoded.value("signals") | (WAKEUP_ANY if decoded.value("any") else 0)
         record["variant"] = (ARBITRATE_VOLUNTARY if action == "arbitrate_voluntary" else 0) | (
             ARBITRATE_PREPARED if action == "arbitrate_prepared" else 0) | (ARBITRATE_GO if decoded.value("resume") else 0)
-    record["imm"] = decoded.value("csr", decoded.value("state"))
-    record["signal"] = decoded.value("signal")
+    record["imm"] = decoded.value("csr", decoded.value("state", decoded.value("signal")))
     places = _Places()
     source = decoded.operands.get("source_value")
     if source is not None:
-        record["a"], record["a_stride"] = places.find(source, False, SPECIAL_A)
+        record["a"], record["a_window"] = places.find(source, False, SPECIAL_A)
         record["special"], record["post"] = places.special, places.post
         record["marks"] |= places.marks
     return record
@@ -252,7 +250,7 @@ def decode_words(words: Iterable[int], contexts: int = 8) -> np.ndarray[Any, Any
 def _deliver(row: np.ndarray[Any, Any]) -> None:
     """Make the immed after a local_csr_rd a move of the value read."""
     row["op"] = OPERATIONS[_MOVE]
-    row["b"], row["b_stride"] = CSR_VALUE, 0
+    row["b"], row["b_window"] = CSR_VALUE, 0
     row["amount"], row["mask"], row["imm"] = 0, 0xFFFFFFFF, 0xFFFFFFFF
 
 

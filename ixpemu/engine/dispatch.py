@@ -9,7 +9,6 @@ from __future__ import annotations
 from numpy import uint32, uint64
 
 from ixpemu.engine.csrs import read_private, write_private
-from ixpemu.engine.external import pending_marks
 from ixpemu.engine.jit import jit
 from ixpemu.engine.layout import (
     AFTER_GO,
@@ -129,17 +128,18 @@ def lowest_one(x):
 
 
 @jit
-def run_private(state, engine, horizon, forced):
+def run_private(state, engine, horizon, pending):
     """Run the executing context up to its next external instruction, the cycle `horizon`, or the last defer slot of a swap.
 
-    `forced` 1: the first instruction is private by nature but marked; execute it all the same (its turn has come).
+    `pending`: the marks (MARK_*) that make an instruction external; 0 executes one that is marked but private by nature, whose turn
+    has come.
     """
     file = engine.file
     ctx = engine.context
+    window = uint32(ctx << uint32(4))
     base = uint32(engine.number * uint32(STORE_WORDS))
     pc = engine.pc[ctx]
-    n = engine.cc_n
-    z = engine.cc_z
+    result = engine.cc_result
     v = engine.cc_v
     c = engine.cc_c
     cc_time = engine.cc_time
@@ -147,24 +147,20 @@ def run_private(state, engine, horizon, forced):
     previous_alu = engine.previous_alu
     slots = engine.slots
     early = state.parameter[P_EARLY_BRANCH]
-    pending = pending_marks(engine, ctx)
     clock = engine.clock
     start = clock
-    retired = engine.retired
-    before = retired
+    squashed = uint64(0)
     while clock < horizon:
         i = state.code[uint32(base + pc)]
         if uint32(i.marks) & pending:
-            if forced == uint32(0):
-                break
-            forced = uint32(0)
+            break
         op = uint32(i.op)
-        a_at = uint32(uint32(i.a) + uint32(i.a_stride) * ctx)
-        b_at = uint32(uint32(i.b) + uint32(i.b_stride) * ctx)
-        d = uint32(uint32(i.d) + uint32(i.d_stride) * ctx)
+        a_at = uint32(uint32(i.a) + (uint32(i.a_window) & window))
+        b_at = uint32(uint32(i.b) + (uint32(i.b_window) & window))
+        d = uint32(uint32(i.d) + (uint32(i.d_window) & window))
         if i.special:
             engine.pc[ctx] = pc
-            resolve(state, engine, i, ctx, retired)
+            resolve(state, engine, i, ctx, uint64(engine.retired + ((clock - start) - squashed)))
             special = uint32(i.special)
             if special & uint32(SPECIAL_A):
                 a_at = engine.at_a
@@ -176,7 +172,6 @@ def run_private(state, engine, horizon, forced):
         b = file[b_at]
         pc = uint32(pc + uint32(1)) & uint32(STORE_WORDS - 1)
         clock = uint64(clock + uint64(1))
-        retired = uint64(retired + uint64(1))
         if op < 45:
             if op < 22:
                 if op < 11:
@@ -511,8 +506,7 @@ def run_private(state, engine, horizon, forced):
                                     c = uint32(0)
                                     v = uint32(0)
                                     previous_a = a
-            n = uint32(r >> uint32(31))
-            z = uint32(r == uint32(0))
+            result = r
             cc_time = clock
             file[d] = r
             previous_alu = r
@@ -586,18 +580,18 @@ def run_private(state, engine, horizon, forced):
                             taken = True
                         else:
                             # 59: beq   branch.isa:15
-                            taken = z != uint32(0)
+                            taken = uint32(result == uint32(0)) != uint32(0)
                     else:
                         if op < 61:
                             # 60: bne   branch.isa:15
-                            taken = z == uint32(0)
+                            taken = uint32(result == uint32(0)) == uint32(0)
                         else:
                             if op < 62:
                                 # 61: bmi   branch.isa:15
-                                taken = n != uint32(0)
+                                taken = uint32(result >> uint32(31)) != uint32(0)
                             else:
                                 # 62: bpl   branch.isa:15
-                                taken = n == uint32(0)
+                                taken = uint32(result >> uint32(31)) == uint32(0)
                 else:
                     if op < 65:
                         if op < 64:
@@ -616,20 +610,20 @@ def run_private(state, engine, horizon, forced):
                                 taken = v == uint32(0)
                             else:
                                 # 67: bge   branch.isa:15
-                                taken = n == v
+                                taken = uint32(result >> uint32(31)) == v
             else:
                 if op < 73:
                     if op < 70:
                         if op < 69:
                             # 68: blt   branch.isa:15
-                            taken = n != v
+                            taken = uint32(result >> uint32(31)) != v
                         else:
                             # 69: ble   branch.isa:15
-                            taken = uint32(z | uint32(n != v)) != uint32(0)
+                            taken = uint32(uint32(result == uint32(0)) | uint32(uint32(result >> uint32(31)) != v)) != uint32(0)
                     else:
                         if op < 71:
                             # 70: bgt   branch.isa:15
-                            taken = uint32(z | uint32(n != v)) == uint32(0)
+                            taken = uint32(uint32(result == uint32(0)) | uint32(uint32(result >> uint32(31)) != v)) == uint32(0)
                         else:
                             if op < 72:
                                 # 71: br=ctx   branch.isa:41
@@ -677,6 +671,7 @@ def run_private(state, engine, horizon, forced):
                 slots = uint32(0)
                 pc = target
                 clock = uint64(clock + abort)
+                squashed = uint64(squashed + abort)
         else:
             if op < 80:
                 # 79: nop   immed.isa:4
@@ -684,10 +679,10 @@ def run_private(state, engine, horizon, forced):
             else:
                 if op < 81:
                     # 80: local_csr_rd.private   local_csr.isa:3
-                    file[CSR_VALUE] = read_private(engine, ctx, i.imm, retired)
+                    file[CSR_VALUE] = read_private(engine, ctx, i.imm, uint64(engine.retired + ((clock - start) - squashed) - uint64(1)))
                 else:
                     # 81: local_csr_wr.private   local_csr.isa:15
-                    write_private(state, engine, ctx, i.imm, a, retired)
+                    write_private(state, engine, ctx, i.imm, a, uint64(engine.retired + ((clock - start) - squashed) - uint64(1)))
         if slots:
             slots = uint32(slots - uint32(1))
             if slots == uint32(0):
@@ -696,9 +691,9 @@ def run_private(state, engine, horizon, forced):
                 engine.after = uint32(AFTER_NOTHING)
                 pc = engine.after_pc
                 clock = uint64(clock + uint64(engine.after_abort))
+                squashed = uint64(squashed + uint64(engine.after_abort))
     engine.pc[ctx] = pc
-    engine.cc_n = n
-    engine.cc_z = z
+    engine.cc_result = result
     engine.cc_v = v
     engine.cc_c = c
     engine.cc_time = cc_time
@@ -706,9 +701,8 @@ def run_private(state, engine, horizon, forced):
     engine.previous_alu = previous_alu
     engine.slots = slots
     engine.clock = clock
-    engine.retired = retired
-    issued = uint32(retired - before)
-    aborted = uint64((clock - start) - uint64(issued))
-    engine.aborted = uint64(engine.aborted + aborted)
-    engine.instructions[ctx] = uint32(engine.instructions[ctx] + issued)
-    engine.aborts[ctx] = uint32(engine.aborts[ctx] + uint32(aborted))
+    issued = uint64((clock - start) - squashed)
+    engine.retired = uint64(engine.retired + issued)
+    engine.aborted = uint64(engine.aborted + squashed)
+    engine.instructions[ctx] = uint32(engine.instructions[ctx] + uint32(issued))
+    engine.aborts[ctx] = uint32(engine.aborts[ctx] + uint32(squashed))

@@ -124,8 +124,8 @@ def take_branch(engine, i, ctx):
 @jit
 def operand_sum(state, engine, i, ctx):
     """The address of a command: the sum of its two address operands."""
-    a = uint32(uint32(i.a) + uint32(i.a_stride) * ctx)
-    b = uint32(uint32(i.b) + uint32(i.b_stride) * ctx)
+    a = uint32(uint32(i.a) + (uint32(i.a_window) & uint32(ctx << uint32(4))))
+    b = uint32(uint32(i.b) + (uint32(i.b_window) & uint32(ctx << uint32(4))))
     if i.special:
         resolve(state, engine, i, ctx, engine.retired)
         if i.special & uint8(SPECIAL_A):
@@ -196,14 +196,14 @@ def execute_rare(state, engine, i, ctx, now, in_slot):
         if i.variant:
             report(state, RESERVED_CSR_READ, engine.number, ctx, engine.pc[ctx], i.imm)
     elif op == uint32(OP_CSR_WRITE):
-        a = uint32(uint32(i.a) + uint32(i.a_stride) * ctx)
+        a = uint32(uint32(i.a) + (uint32(i.a_window) & uint32(ctx << uint32(4))))
         if i.special:
             resolve(state, engine, i, ctx, engine.retired)
             a = engine.at_a
         write_csr(state, engine, ctx, i.imm, engine.file[a], now)
         finish_issue(state, engine, ctx, now)
     elif op == uint32(OP_SIGNAL_SET) or op == uint32(OP_SIGNAL_CLEAR):
-        bit = uint32(uint32(1) << uint32(i.signal))
+        bit = uint32(uint32(1) << uint32(i.imm))
         arrived = (engine.signals[ctx] & bit) != uint32(0)
         engine.signals[ctx] = uint32(engine.signals[ctx] & ~bit)
         finish_issue(state, engine, ctx, now)

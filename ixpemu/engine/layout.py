@@ -52,8 +52,8 @@ LANE_ALARM = 17
 KEY_ME = 18
 KEYS = 32
 KEYS_USED = 28              # those looked at, a multiple of 4
-ACCESS_DEPTH = 256
-PUSH_DEPTH = 512
+ACCESS_DEPTH = 128
+PUSH_DEPTH = 256
 
 # Units, as commands and counters know them.
 UNIT_SRAM0, UNIT_SRAM1, UNIT_SCRATCH, UNIT_HASH, UNIT_DRAM, UNIT_MSF, UNIT_CAP = 0, 1, 2, 3, 4, 5, 6
@@ -98,16 +98,16 @@ HANDLES = 16384             # a power of two, twice the rows at least
 CODE = np.dtype([
     ("op", "u1"),               # number of the case in dispatch.py
     ("marks", "u1"),            # MARK_*
-    ("a_stride", "u1"), ("b_stride", "u1"),     # 16 for a context-relative register, else 0
+    ("a_window", "u1"), ("b_window", "u1"),     # 0xf0 for a context-relative register, else 0: and-ed with 16 * ctx
     ("a", "u2"), ("b", "u2"), ("d", "u2"),      # word indexes into the register file, for context 0
-    ("d_stride", "u1"),
+    ("d_window", "u1"),
     ("amount", "u1"),           # rotate-right amount of a shift, bit or byte number, rotate of a merge
     ("mask", "u4"),             # what a shift leaves; waits of ctx_arb
     ("imm", "u4"),              # constant: of immed, byte mask of ld_field, address of a CSR, immediate of fast_wr
     ("target", "u2"),
     ("defer", "u1"),
     ("special", "u1"),          # SPECIAL_*: an operand goes through a pointer
-    ("signal", "u1"), ("total", "u1"), ("unit", "u1"), ("command", "u1"),
+    ("total", "u1"), ("unit", "u1"), ("command", "u1"),
     ("variant", "u1"),          # completion of a command, flags of ctx_arb
     ("probe", "u1"),            # row of the probe table, 0 for none
     ("post", "u1"),             # post-modify, two bits each for LM_ADDR_0, LM_ADDR_1, T_INDEX, NN_GET: 0 none, 1 up, 2 down
@@ -136,7 +136,8 @@ ENGINE = np.dtype([
     ("retired", "u8"), ("aborted", "u8"), ("stalled", "u8"), ("idle", "u8"),   # cycles since reset, up to `clock`
     ("context", "u4"),          # executing context; 0x80 | last one while none executes
     ("number", "u4"),           # 0..7
-    ("cc_n", "u4"), ("cc_z", "u4"), ("cc_v", "u4"), ("cc_c", "u4"),   # each 0 or 1
+    ("cc_result", "u4"),        # result whose bit 31 is N and whose being 0 is Z
+    ("cc_v", "u4"), ("cc_c", "u4"),     # each 0 or 1
     ("cc_time", "u8"),          # cycle of the last instruction that set them
     ("previous_a", "u4"), ("previous_alu", "u4"), ("align_a", "u4"), ("align_b", "u4"),
     ("slots", "u4"),            # defer slots still to be executed before `after` takes place
@@ -203,5 +204,5 @@ PACKET = np.dtype([
 
 # What a probe does.
 PROBE_AT, PROBE_BEGIN, PROBE_END, PROBE_DROP = 0, 1, 2, 3
-PROBE = np.dtype([("action", "u1"), ("stride", "u1"), ("key", "u2"), ("hits", "u4")], align=True)
-"""`key` + `stride` * ctx is the register-file index of the buffer handle."""
+PROBE = np.dtype([("action", "u1"), ("window", "u1"), ("key", "u2"), ("hits", "u4")], align=True)
+"""`key` + (`window` & 16 * ctx) is the register-file index of the buffer handle."""

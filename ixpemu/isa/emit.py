@@ -35,7 +35,7 @@ PARAMETERS = {
 # Operands that can be read, and the local variables that hold them.
 OPERANDS = {"a": "a", "b": "b", "register": "a", "dest": "a", "source": "a", "source_value": "a"}
 READS = {
-    "cc.n": "n", "cc.z": "z", "cc.v": "v", "cc.c": "c",
+    "cc.n": "uint32(result >> uint32(31))", "cc.z": "uint32(result == uint32(0))", "cc.v": "v", "cc.c": "c",
     "previous.a": "previous_a", "previous.alu": "previous_alu",
     "previous.align_a": "engine.align_a", "previous.align_b": "engine.align_b",
     "state.byte_index": "engine.byte_index",
@@ -174,10 +174,10 @@ class Writer:
                     out.append(f"file[d] = {self.expression(value)}")
                 case Assign("previous.a", value):
                     out.append(f"previous_a = {self.expression(value)}")
+                case Assign("cc.n" | "cc.z", _):
+                    raise EmitError(f"{self.case.variant.name}: N and Z must be those of the result r")
                 case Assign(target, value) if target in READS:
                     out.append(f"{READS[target]} = {self.expression(value)}")
-                    if target.startswith("cc.") and self.case.ending != 0:
-                        out.append("cc_time = clock")
                 case Assign(target, value):
                     out.append(f"{target} = {self.expression(value)}")
                     self.temporaries.add(target)
@@ -188,9 +188,9 @@ class Writer:
                 case Jump(address):
                     out += ["taken = True", f"target = {self.expression(address)} & uint32(STORE_WORDS - 1)"]
                 case Act("csr_read", False):
-                    out.append("file[CSR_VALUE] = read_private(engine, ctx, i.imm, retired)")
+                    out.append("file[CSR_VALUE] = read_private(engine, ctx, i.imm, uint64(engine.retired + ((clock - start) - squashed) - uint64(1)))")
                 case Act("csr_write", False):
-                    out.append("write_private(state, engine, ctx, i.imm, a, retired)")
+                    out.append("write_private(state, engine, ctx, i.imm, a, uint64(engine.retired + ((clock - start) - squashed) - uint64(1)))")
                 case _:
                     raise EmitError(f"{self.case.variant.name}: no code for {statement!r}")
         return out or ["pass"]

@@ -16,7 +16,6 @@ from __future__ import annotations
 from numpy import uint32, uint64
 
 from ixpemu.engine.csrs import read_private, write_private
-from ixpemu.engine.external import pending_marks
 from ixpemu.engine.jit import jit
 from ixpemu.engine.layout import (
     AFTER_GO,
@@ -57,17 +56,18 @@ def lowest_one(x):
 '''
 
 FOOT = '''@jit
-def run_private(state, engine, horizon, forced):
+def run_private(state, engine, horizon, pending):
     """Run the executing context up to its next external instruction, the cycle `horizon`, or the last defer slot of a swap.
 
-    `forced` 1: the first instruction is private by nature but marked; execute it all the same (its turn has come).
+    `pending`: the marks (MARK_*) that make an instruction external; 0 executes one that is marked but private by nature, whose turn
+    has come.
     """
     file = engine.file
     ctx = engine.context
+    window = uint32(ctx << uint32(4))
     base = uint32(engine.number * uint32(STORE_WORDS))
     pc = engine.pc[ctx]
-    n = engine.cc_n
-    z = engine.cc_z
+    result = engine.cc_result
     v = engine.cc_v
     c = engine.cc_c
     cc_time = engine.cc_time
@@ -75,24 +75,20 @@ def run_private(state, engine, horizon, forced):
     previous_alu = engine.previous_alu
     slots = engine.slots
     early = state.parameter[P_EARLY_BRANCH]
-    pending = pending_marks(engine, ctx)
     clock = engine.clock
     start = clock
-    retired = engine.retired
-    before = retired
+    squashed = uint64(0)
     while clock < horizon:
         i = state.code[uint32(base + pc)]
         if uint32(i.marks) & pending:
-            if forced == uint32(0):
-                break
-            forced = uint32(0)
+            break
         op = uint32(i.op)
-        a_at = uint32(uint32(i.a) + uint32(i.a_stride) * ctx)
-        b_at = uint32(uint32(i.b) + uint32(i.b_stride) * ctx)
-        d = uint32(uint32(i.d) + uint32(i.d_stride) * ctx)
+        a_at = uint32(uint32(i.a) + (uint32(i.a_window) & window))
+        b_at = uint32(uint32(i.b) + (uint32(i.b_window) & window))
+        d = uint32(uint32(i.d) + (uint32(i.d_window) & window))
         if i.special:
             engine.pc[ctx] = pc
-            resolve(state, engine, i, ctx, retired)
+            resolve(state, engine, i, ctx, uint64(engine.retired + ((clock - start) - squashed)))
             special = uint32(i.special)
             if special & uint32(SPECIAL_A):
                 a_at = engine.at_a
@@ -104,11 +100,9 @@ def run_private(state, engine, horizon, forced):
         b = file[b_at]
         pc = uint32(pc + uint32(1)) & uint32(STORE_WORDS - 1)
         clock = uint64(clock + uint64(1))
-        retired = uint64(retired + uint64(1))
         if op < {flags}:
 {flag_cases}
-            n = uint32(r >> uint32(31))
-            z = uint32(r == uint32(0))
+            result = r
             cc_time = clock
             file[d] = r
             previous_alu = r
@@ -135,6 +129,7 @@ def run_private(state, engine, horizon, forced):
                 slots = uint32(0)
                 pc = target
                 clock = uint64(clock + abort)
+                squashed = uint64(squashed + abort)
         else:
 {other_cases}
         if slots:
@@ -145,9 +140,9 @@ def run_private(state, engine, horizon, forced):
                 engine.after = uint32(AFTER_NOTHING)
                 pc = engine.after_pc
                 clock = uint64(clock + uint64(engine.after_abort))
+                squashed = uint64(squashed + uint64(engine.after_abort))
     engine.pc[ctx] = pc
-    engine.cc_n = n
-    engine.cc_z = z
+    engine.cc_result = result
     engine.cc_v = v
     engine.cc_c = c
     engine.cc_time = cc_time
@@ -155,10 +150,9 @@ def run_private(state, engine, horizon, forced):
     engine.previous_alu = previous_alu
     engine.slots = slots
     engine.clock = clock
-    engine.retired = retired
-    issued = uint32(retired - before)
-    aborted = uint64((clock - start) - uint64(issued))
-    engine.aborted = uint64(engine.aborted + aborted)
-    engine.instructions[ctx] = uint32(engine.instructions[ctx] + issued)
-    engine.aborts[ctx] = uint32(engine.aborts[ctx] + uint32(aborted))
+    issued = uint64((clock - start) - squashed)
+    engine.retired = uint64(engine.retired + issued)
+    engine.aborted = uint64(engine.aborted + squashed)
+    engine.instructions[ctx] = uint32(engine.instructions[ctx] + uint32(issued))
+    engine.aborts[ctx] = uint32(engine.aborts[ctx] + uint32(squashed))
 '''
