@@ -32,7 +32,7 @@ from ixpemu.engine.parameters import (
     P_PORT_MEGABITS,
     P_PORT_SEND_FIFO,
 )
-from ixpemu.wire import FrameList, FrameSource, Line, LineClock, read_capture, write_capture
+from ixpemu.wire import CaptureFile, FrameList, FrameSource, Line, LineClock, read_capture
 from ixpemu.wire.line import SHORTEST_FRAME
 
 Frames = str | Path | FrameSource | Iterable[bytes | tuple[int, bytes]]
@@ -105,9 +105,8 @@ class Port:
         self.collected = 0
         """Rows of the engine's sent ring taken so far, a counter of 32 bits."""
         self._keep = False
-        self._path: Path | None = None
+        self._file: CaptureFile | None = None
         self._sent: list[SentFrame] = []
-        self._written = -1                               # frames in the file, -1: no file yet
 
     @property
     def line(self) -> Line:
@@ -134,12 +133,11 @@ class Port:
         self.refill()
 
     def capture(self, path: str | Path | None = None) -> None:
-        """Keep every frame that leaves from now on, in `sent` and, with `path`, in a pcap written at the end of each run."""
+        """Keep every frame that leaves from now on, in `sent` and, with `path`, in a pcap brought up to date after each run."""
         self._collect()
         self._keep = True
-        if path is not None:
-            self._path = Path(path)
-            self._written = -1
+        self._sent = []
+        self._file = CaptureFile(path) if path is not None else None
 
     @property
     def sent(self) -> Sequence[SentFrame]:
@@ -192,14 +190,12 @@ class Port:
         self._collect()
 
     def flush(self) -> None:
-        """Write the capture file if frames have left since it was written."""
-        if self._path is None:
+        """Bring the capture file up to date."""
+        if self._file is None:
             return
         self._collect()
-        if self._written != len(self._sent):
-            line = self.line
-            write_capture(self._path, ((line.nanoseconds_of(frame.cycle), frame.frame) for frame in self._sent))
-            self._written = len(self._sent)
+        line, count = self.line, self._file.count
+        self._file.add((line.nanoseconds_of(frame.cycle), frame.frame) for frame in self._sent[count:])
 
     def save(self) -> SavedPort:
         """The part of a snapshot that the engine's state does not hold."""
@@ -212,7 +208,8 @@ class Port:
         self._word_tail = saved.word_tail
         self.collected = saved.collected
         del self._sent[saved.kept:]
-        self._written = -1
+        if self._file is not None:
+            self._file.start_again()
 
     # Placing and collecting
 

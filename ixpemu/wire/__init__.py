@@ -9,10 +9,11 @@ from __future__ import annotations
 from ixpemu.wire.frames import Capture, CapturedFrame, FrameList, FrameSource
 from ixpemu.wire.line import Line, LineClock, wire_length
 from ixpemu.wire.pcap import read_capture
-from ixpemu.wire.write import write_capture
+from ixpemu.wire.write import CaptureFile, write_capture
 
 __all__ = [
     "Capture",
+    "CaptureFile",
     "CapturedFrame",
     "FrameList",
     "FrameSource",

@@ -14,7 +14,7 @@ from scapy.utils import PcapNgReader, PcapNgWriter, PcapReader, PcapWriter, rdpc
 
 from ixpemu import codes
 from ixpemu.diagnostics import UserError
-from ixpemu.wire import read_capture, write_capture
+from ixpemu.wire import CaptureFile, read_capture, write_capture
 
 FRAMES = [bytes([k]) * length for k, length in enumerate((10, 14, 59, 60, 61, 64, 1514, 9018))]
 
@@ -262,6 +262,58 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch)
     assert "space" in caught.value.diagnostics[0].message.lower()
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["out.pcap"]
+
+
+def test_a_growing_capture_is_the_capture_written_at_once(tmp_path):
+    rows = [(k * 333, frame) for k, frame in enumerate(FRAMES)]
+    growing = CaptureFile(tmp_path / "growing.pcap")
+    growing.add([])
+    assert read_capture(tmp_path / "growing.pcap").packets == ()
+    growing.add(rows[:3])
+    growing.add([])
+    growing.add(rows[3:])
+    assert growing.count == len(rows)
+    write_capture(tmp_path / "whole.pcap", rows)
+    assert (tmp_path / "growing.pcap").read_bytes() == (tmp_path / "whole.pcap").read_bytes()
+    growing.start_again()
+    growing.add(rows[:1])
+    assert len(read_capture(tmp_path / "growing.pcap").packets) == 1
+
+
+def test_a_disk_that_fills_up_leaves_the_frames_before(tmp_path, monkeypatch):
+    path = tmp_path / "growing.pcap"
+    growing = CaptureFile(path)
+    growing.add([(0, FRAMES[3])])
+    before = path.read_bytes()
+    write = os.write
+    written = []
+
+    def short(descriptor, content):
+        if written:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written.append(write(descriptor, bytes(content[:7])))
+        return written[0]
+
+    monkeypatch.setattr(os, "write", short)
+    with pytest.raises(UserError, match="space"):
+        growing.add([(1, FRAMES[4])])
+    monkeypatch.undo()
+    assert written == [7]
+    assert path.read_bytes() == before
+    growing.add([(1, FRAMES[4])])
+    assert len(read_capture(path).packets) == 2
+
+
+def test_a_capture_that_somebody_else_changed_is_not_added_to(tmp_path):
+    growing = CaptureFile(tmp_path / "growing.pcap")
+    growing.add([(0, FRAMES[3])])
+    (tmp_path / "growing.pcap").write_bytes(b"mine")
+    with pytest.raises(UserError, match="another program"):
+        growing.add([(1, FRAMES[4])])
+    assert (tmp_path / "growing.pcap").read_bytes() == b"mine"
+    (tmp_path / "growing.pcap").unlink()
+    with pytest.raises(UserError):
+        growing.add([(1, FRAMES[4])])
 
 
 def test_a_folder_that_is_not_there(tmp_path):
