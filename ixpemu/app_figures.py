@@ -37,7 +37,7 @@ def figures(
     return RunReport(
         application=settings.name, clock_hz=chip.clock_hz, cycles=chip.cycle, clocks=clocks, stop=stop, types=types,
         outside=outside, ports=ports if settings.ports else (), arrived=sum(port.offered[0] for port in ports), sent=sent,
-        generated=sent - chip.packets_sent, inside=inside(state),
+        generated=sent - chip.packets_sent + collector.originated, inside=inside(state),
         drops=merge_drops(totals.drops, *(port.refused for port in ports)), wall_seconds=wall, notes=notes,
         where=where,
     )

@@ -24,7 +24,7 @@ from ixpemu.chip_snapshot import Snapshot
 from ixpemu.chip_views import Cap, Hash, Microengine, Msf
 from ixpemu.diagnostics import user_error
 from ixpemu.engine.core import run_slice
-from ixpemu.engine.host import HOST_ENABLE, HOST_RESET, READS, host_call
+from ixpemu.engine.host import HOST_ENABLE, HOST_ORIGINATE, HOST_RESET, READS, host_call
 from ixpemu.engine.jit import arithmetic
 from ixpemu.engine.layout import (
     CONTEXTS,
@@ -100,6 +100,7 @@ class Chip:
         self.state.mode = 0 if mode == "fast" else 1
         self._cycle = 0
         self._agents: list[Agent] = []
+        self._used_up = False           # the engine has found all input used up and nothing inside, and an agent was busy
         self._breaks: set[tuple[int, int]] = set()
         state, memory = self.state, self._memory
         self.sram = tuple(
@@ -216,6 +217,13 @@ class Chip:
         """Let an agent act on the chip from now on."""
         self._agents.append(agent)
 
+    def originate(self, handle: int, length: int) -> int:
+        """Number a packet that Python has put into buffer `handle` for the microengines to send, so that it is accounted for.
+
+        `length` in bytes. Its row says that it came in at no port. Returns its number, 0 without packet accounting.
+        """
+        return self._call(HOST_ORIGINATE, handle, length)
+
     def _call(self, operation: int, a: int = 0, b: int = 0, c: int = 0) -> int:
         with arithmetic():
             result = int(host_call(self.state, self._memory, np.uint64(operation), np.uint64(a), np.uint64(b), np.uint64(c),
@@ -268,6 +276,9 @@ class Chip:
         while True:
             if self._agents:
                 self._let_agents_act()
+                if self._used_up and self._quiet():
+                    self._used_up = False
+                    return self._stopped(STOP_QUIET)
             limit = min([target, *(agent.due() for agent in self._agents)])
             if limit <= self._cycle:
                 return self._stopped(STOP_CYCLES)
@@ -288,14 +299,20 @@ class Chip:
                     if until is not None and until(self):
                         return Stop("until", self._cycle)
                 elif reason == STOP_QUIET:
-                    if not any(agent.due() < NEVER for agent in self._agents):
+                    if self._quiet():
                         return self._stopped(reason)
+                    self._used_up = True            # the engine asks once; from now on agents may be what is waited for
                 elif reason not in SERVICE:
                     return self._stopped(reason)
                 elif reason == STOP_PACKET_TABLE and self.keep_packets:
                     return self._stopped(reason)
                 else:
                     self._serve(reason)
+
+    def _quiet(self) -> bool:
+        """Whether all input is used up, no packet is inside and no agent has anything left to do for one."""
+        state = self.state
+        return not int(state.packets_inside) and not int(state.input_open) and not any(agent.busy() for agent in self._agents)
 
     def _slice(self, limit: int, mask: int) -> int:
         state = self.state
@@ -377,6 +394,7 @@ class Chip:
         """Go back (or forward) to a snapshot of this chip or of one with the same parameters."""
         chip_snapshot.put_back(saved, self._array, self._memory, self.parameter_values)
         self._cycle = saved.cycle
+        self._used_up = False
         del self.journal.entries[saved.journal:]
         self.ports.load(saved.ports)
 

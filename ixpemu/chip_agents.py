@@ -22,6 +22,9 @@ class Agent(Protocol):
     def due(self) -> int:
         """The next cycle at which it acts by itself; a very large number if it will not."""
 
+    def busy(self) -> bool:
+        """Whether it still has to deal with what the chip has asked of it; a run is not over before. Timers do not count."""
+
     def act(self, cycle: int) -> None:
         """Do everything that is due by `cycle`, through the chip's methods. The chip stands at `cycle`."""
 

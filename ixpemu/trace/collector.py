@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ixpemu.engine.layout import (
     CONTEXTS,
     ME_COUNT,
+    ORIGINATED,
     PACKET_DROPPED,
     PACKET_ENDED,
     PACKET_FREE,
@@ -41,6 +42,7 @@ class Collector:
         self._kinds = kinds
         self._reasons = tuple(reasons.get(number, f"probe {number}") for number in range(256))
         self._totals = Totals(UNIT_NAMES)
+        self._originated = 0            # collected packets that the XScale made and that have been sent
 
     def collect(self) -> int:
         """Adds all finished packets that no context works for any more, and frees their rows; returns how many."""
@@ -49,9 +51,17 @@ class Collector:
         done &= ~np.isin(rows["number"], self._state.engines["packet"])
         at = np.flatnonzero(done)
         if len(at):
-            self._totals.add(self._columns(rows[at]))
+            own = rows["port_in"][at] == ORIGINATED
+            self._originated += int((rows["status"][at[own]] == PACKET_SENT).sum())
+            self._totals.add(self._columns(rows[at[~own]]))
             rows["status"][at] = PACKET_FREE
         return len(at)
+
+    @property
+    def originated(self) -> int:
+        """How many packets that the XScale made have been sent."""
+        rows = self._state.packets
+        return self._originated + int(((rows["port_in"] == ORIGINATED) & (rows["status"] == PACKET_SENT)).sum())
 
     def totals(self) -> Totals:
         """Everything so far: what has been collected, and beside it, without being changed, the rows still in the table.
@@ -60,7 +70,7 @@ class Collector:
         """
         self.collect()
         rows = self._state.packets
-        rest = rows[rows["status"] != PACKET_FREE].copy()
+        rest = rows[(rows["status"] != PACKET_FREE) & (rows["port_in"] != ORIGINATED)].copy()
         place = {int(number): index for index, number in enumerate(rest["number"])}
         for engine in self._state.engines:
             me = int(engine["number"])
@@ -105,7 +115,8 @@ class Collector:
 def inside(state: Record) -> int:
     """How many packets are in the chip: arrived, and neither sent nor dropped."""
     status = state.packets["status"]
-    return int(((status == PACKET_INSIDE) | (status == PACKET_ENDED)).sum())
+    arrived = state.packets["port_in"] != ORIGINATED
+    return int((arrived & ((status == PACKET_INSIDE) | (status == PACKET_ENDED))).sum())
 
 
 def engine_sums(state: Record, loaded: Sequence[int]) -> tuple[CycleSums, int, int]:

@@ -239,6 +239,8 @@ class XScale:
             chip.msf.csr[address] = words[0]
         elif write.place == "ring":
             chip.scratch.ring(address).put(words[0])
+        elif write.place == "packet":
+            chip.originate(address, words[0])
         elif write.place == "cap":
             chip.cap.write(address, words[0])
         else:
@@ -264,6 +266,12 @@ class XScale:
     def ring_put(self, ring: int, word: int) -> None:
         """Puts a word on a ring."""
         self.write("ring", ring, (word,))
+
+    def originate(self, handle: int, length: int) -> None:
+        """Has the frame of `length` bytes that this side has put into buffer `handle` followed like a packet that has arrived."""
+        write = Write(self.cycle, "packet", handle, (length,))
+        if self._running:
+            self._writes.append(write)
 
     def ring_get(self, ring: int) -> int:
         """Takes the oldest word off a ring, 0 where there is none. Words of this side that are still queued do not count."""

@@ -66,6 +66,7 @@ class Control:
                 xscale.ring_put(FREE_RING, number)
                 continue
             xscale.dram.write_bytes(number << BUFFER_SHIFT, answer)
+            xscale.originate(number, len(answer))
             xscale.ring_put(TRANSMIT_RING + to, number | len(answer) << LENGTH_SHIFT)
 
 

@@ -100,7 +100,7 @@ def test_five_thousand_generated_packets(router: Make, seed: int) -> None:
     too_long = reasons.pop("too_long")
     forwarded = reasons.pop("forwarded")
     assert counted(app) == reasons
-    assert report.drops == Counter(reasons | {"too_long": too_long})
+    assert report.drops == {reason.replace("_", " "): count for reason, count in (reasons | {"too_long": too_long}).items()}
     assert report.sent - report.generated == forwarded
     assert report.arrived == 3 * 1667 == forwarded + sum(report.drops.values())
     free_buffers_are_all_back(app)
@@ -196,7 +196,7 @@ def test_lengths_at_the_edges_of_elements(router: Make) -> None:
     app = router()
     report = send(app, [frames, [], []], gbps=1.0)
     assert compare(app, reference(), [frames, [], []]) == {"forwarded": len(lengths) + 1, "too_long": 2}
-    assert report.drops == {"too_long": 2}
+    assert report.drops == {"too long": 2}
     free_buffers_are_all_back(app)
 
 
@@ -208,7 +208,7 @@ def test_bad_input_is_counted_and_harms_nobody(router: Make) -> None:
     assert [sent.frame[18:20] for sent in app.chip.ports[1].sent] == [bytes((0, number)) for number in (1, 2, 4, 6)]
     counters = app.chip.ports[0].counters
     assert (counters.runts, counters.oversize) == (1, 1)
-    assert report.drops["too_long"] == 1
+    assert report.drops["too long"] == 1
 
 
 def test_routes_change_while_packets_flow(router: Make) -> None:

@@ -49,7 +49,8 @@ def table() -> tuple[ForwardingTable, Memory, list[Callable[[], None]]]:
     ("255.255.255.255", Reason.FOR_US),
     ("10.0.0.2", 0), ("10.0.1.2", 1), ("10.1.0.1", 1), ("10.1.7.255", 0),
     ("10.0.0.77", Reason.NO_ROUTE), ("10.0.1.0", Reason.NO_ROUTE), ("8.8.8.8", Reason.NO_ROUTE),
-    ("127.0.0.1", Reason.MARTIAN), ("0.0.0.0", Reason.MARTIAN), ("224.0.0.5", Reason.MARTIAN), ("255.255.255.254", Reason.MARTIAN),
+    ("127.0.0.1", Reason.MARTIAN), ("0.0.0.0", Reason.MARTIAN), ("224.0.0.5", Reason.MARTIAN),
+    ("255.255.255.254", Reason.MARTIAN),
 ])
 def test_where_addresses_go(address: str, expected: Reason | int) -> None:
     routes, memory, _ = table()
