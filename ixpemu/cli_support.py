@@ -69,8 +69,13 @@ def show_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
 def report_error(error: UserError) -> int:
     """Shows the error and gives the exit code that goes with it."""
     show_diagnostics(error.diagnostics)
-    wrong_usage = any(d.code in (codes.ARGUMENT, codes.APP_OVERRIDE) for d in error.diagnostics)
-    return 2 if wrong_usage else 1
+    return 2 if any(_wrong_usage(found) for found in error.diagnostics) else 1
+
+
+def _wrong_usage(found: Diagnostic) -> bool:
+    """Whether the mistake is on the command line: what is wrong in a file has a place there."""
+    arguments = (codes.ARGUMENT, codes.APP_OVERRIDE, codes.TRAFFIC_UNKNOWN, codes.LINE_RATE, codes.CHIP_PARAMETER)
+    return found.code in arguments and found.origin is None
 
 
 def failed_json(error: UserError) -> dict[str, object]:

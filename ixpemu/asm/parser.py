@@ -8,15 +8,18 @@ a directive or a register class; see grammar.lark.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import lark
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedToken
 from lark.lexer import Lexer, PatternStr
 
+from ixpemu import resources
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.source import Line
 from ixpemu.asm.syntax import Node, Statement
@@ -187,8 +190,23 @@ def _lark() -> Lark:
     grammar = Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8")
     return Lark(
         grammar, start=["statement", "condition"], parser="lalr", lexer=_Given, transformer=_Templates(),
-        keep_all_tokens=True, maybe_placeholders=False,
+        keep_all_tokens=True, maybe_placeholders=False, cache=_table_file() or False,
     )
+
+
+def _table_file() -> str | None:
+    """Where Lark keeps the parser's tables, which take longer to make than most programs to assemble; None for nowhere.
+
+    Lark itself makes them anew when the grammar, Lark or Python is another, or when the file is damaged.
+    """
+    folder = resources.cache_folder()
+    if folder is None:
+        return None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return str(folder / f"asm-{sys.version_info.major}.{sys.version_info.minor}-lark-{lark.__version__}.tables")
 
 
 @cache

@@ -49,23 +49,17 @@ def source_hash() -> str:
     return digest.hexdigest()[:20]
 
 
-def cache_root() -> Path:
-    """The user's cache folder for compiled engines: `$IXPEMU_CACHE_DIR`, else the platform's own cache folder."""
-    named = os.environ.get("IXPEMU_CACHE_DIR")
-    if named:
-        return Path(named)
-    local = os.environ.get("LOCALAPPDATA") if os.name == "nt" else os.environ.get("XDG_CACHE_HOME")
-    return (Path(local) if local else Path.home() / ".cache") / "ixpemu"
-
-
 def _cache_folder() -> tuple[Path | None, str | None]:
     """The writable folder for this engine's compiled code, or None and the reason why there is none."""
+    root = resources.cache_folder()
+    if root is None:
+        return None, "compiled code cannot be kept (there is no home folder); the engine compiles anew in every run"
     try:
-        folder = cache_root() / source_hash()
+        folder = root / source_hash()
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
-    except (OSError, RuntimeError) as error:
+    except OSError as error:
         return None, f"compiled code cannot be kept ({error}); the engine compiles anew in every run"
     return folder, None
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ixpemu import codes
+from ixpemu import codes, resources
 from ixpemu.diagnostics import Diagnostic, Origin, Span, UserError
 
 if TYPE_CHECKING:
@@ -131,15 +131,13 @@ def _node(parser: Lark, text: str) -> Node:
 
 
 def _cache_place(texts: Mapping[str, str]) -> Path | None:
-    root = os.environ.get("XDG_CACHE_HOME")
-    try:
-        base = Path(root) if root else Path.home() / ".cache"
-    except RuntimeError:            # no home folder
+    folder = resources.cache_folder()
+    if folder is None:
         return None
     digest = hashlib.sha256(_FORMAT.encode())
     for part in (GRAMMAR.read_text(encoding="utf-8"), *(piece for item in sorted(texts.items()) for piece in item)):
         digest.update(part.encode() + b"\0")
-    return base / "ixpemu" / f"isa-{digest.hexdigest()[:24]}.json"
+    return folder / f"isa-{digest.hexdigest()[:24]}.json"
 
 
 def _from_cache(place: Path) -> dict[str, Node] | None:

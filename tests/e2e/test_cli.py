@@ -139,14 +139,17 @@ def test_a_reader_that_leaves_is_no_error_to_shout_about(folder: Path) -> None:
 
 
 def test_an_assembly_starts_quickly(folder: Path) -> None:
-    """0.4 s of processor time, the best of five: elapsed time would measure who else uses the machine."""
-    def once() -> float:
+    """0.4 s on a machine that imports numpy in 0.1 s: processor time, the best of five, so that it matters little who else works."""
+    def processor_time(*command: str) -> float:
         before = os.times()
-        assert ixpemu("asm", "good.uc", cwd=folder).returncode == 0
+        subprocess.run(command, cwd=folder, env=environment(), check=True)
         after = os.times()
         return (after.children_user - before.children_user) + (after.children_system - before.children_system)
 
-    assert min(once() for _ in range(5)) < 0.4
+    pairs = [
+        (processor_time(*COMMAND, "asm", "good.uc"), processor_time(sys.executable, "-c", "import numpy")) for _ in range(5)
+    ]
+    assert min(assembly for assembly, _ in pairs) < 4 * min(unit for _, unit in pairs)
 
 
 def application(folder: Path, source: str, **more: str) -> None:
