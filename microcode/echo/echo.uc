@@ -6,7 +6,7 @@
 ; Needs      MSF with elements of 64 bytes in RBUF and TBUF, elements on the free list (control.py).
 ; Input      RBUF elements, by autopush to $rsw0 (status) and $rsw1 (checksum, not used).
 ; Output     TBUF elements 0, 1, 2, ... 127, 0, ..., one for each RBUF element, with the same length, SOP, EOP and port.
-; Drops      nothing. What arrives faster than one element every 600 cycles or so overflows the receive FIFO of its port.
+; Drops      nothing. What arrives faster than one element every 280 cycles or so overflows the receive FIFO of its port.
 ; Uses       64 bytes of DRAM at ELEMENT_COPY.
 ;
 ; Elements of frames on different ports may come and go interleaved: each MAC puts together its own.
@@ -72,7 +72,6 @@ next_element#:
     alu_shf[done, --, b, element, <<16]
     alu[done, done, or, RBUF_ELEMENT_DONE]
     msf[fast_wr, --, done, 0]
-    msf[fast_wr, --, freelist, 0]
 
 room#:
     alu[used, next, -, sent]
@@ -90,8 +89,10 @@ room#:
     alu_shf[$control0, port, or, flags, <<8]
     alu_shf[where, --, b, element, <<3]
     msf[write, $control0, where, control_base, 2], ctx_swap[written]
+    ; Only now: the next status makes this thread work on the next packet, and the control word goes with the packet at work.
+    br[next_element#], defer[2]
+    msf[fast_wr, --, freelist, 0]
     alu[next, next, +, 1]
-    br[next_element#]
 
 full#:
     msf[read, $sequence, sequence_at, 0, 1], ctx_swap[sequence_read]

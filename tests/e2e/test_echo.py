@@ -57,6 +57,13 @@ def test_every_length_on_three_ports(chip):
         chip.ports[port].feed(rows, gbps=0.15)
     assert chip.run(cycles=20_000_000).reason == "quiet"
     assert {port: sent(chip, port) for port in range(3)} == {port: padded(rows) for port, rows in frames.items()}
+    # Every packet is accounted for, and each frame that leaves is the packet that came.
+    assert (chip.packets_sent, chip.packets_dropped, int(chip.state.packets_inside)) == (120, 0, 0)
+    for port in range(3):
+        numbers = [frame.packet for frame in chip.ports[port].sent]
+        assert numbers == sorted(set(numbers))
+        assert {int(chip.state.packets[number].port_in) for number in numbers} == {port}
+    assert chip.reserved == {}
 
 
 def test_the_sample_trace_comes_back(chip, tmp_path):
