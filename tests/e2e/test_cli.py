@@ -139,7 +139,7 @@ def test_a_reader_that_leaves_is_no_error_to_shout_about(folder: Path) -> None:
 
 
 def test_an_assembly_starts_quickly(folder: Path) -> None:
-    """0.4 s on a machine that imports numpy in 0.1 s: processor time, the best of five, so that it matters little who else works."""
+    """0.4 s where numpy is imported in 0.08 s. Processor time, the best of five: it matters little who else is at work."""
     def processor_time(*command: str) -> float:
         before = os.times()
         subprocess.run(command, cwd=folder, env=environment(), check=True)
@@ -149,7 +149,7 @@ def test_an_assembly_starts_quickly(folder: Path) -> None:
     pairs = [
         (processor_time(*COMMAND, "asm", "good.uc"), processor_time(sys.executable, "-c", "import numpy")) for _ in range(5)
     ]
-    assert min(assembly for assembly, _ in pairs) < 4 * min(unit for _, unit in pairs)
+    assert min(assembly for assembly, _ in pairs) < 5 * min(unit for _, unit in pairs)
 
 
 def application(folder: Path, source: str, **more: str) -> None:
