@@ -12,6 +12,7 @@ from ixpemu.diagnostics import user_error
 from ixpemu.engine.layout import FIFO_DEPTH_MAX, QUEUE_DEPTH_MAX, STORE_WORDS
 from ixpemu.engine.parameters import MSF_PARAMETERS, P_LOOKAHEAD, P_MSF_OWN, PARAMETERS
 from ixpemu.engine.state import new_memory
+from ixpemu.isa import instruction_set
 from ixpemu.isa.chipfile import ChipParameters
 
 # Lowest and highest value where the state's room or the arithmetic sets one.
@@ -48,6 +49,9 @@ def configure(state: Any, chip: ChipParameters) -> npt.NDArray[np.uint32]:
             state[name] = value
     for place, name in enumerate(PARAMETERS):
         state.parameter[place] = chip[name]
+    for csr in instruction_set().csrs:
+        if csr.space == "cap" and csr.reset:
+            state.cap[(csr.address >> 2) & 1023] = csr.reset
     for place, name in enumerate(MSF_PARAMETERS):
         state.parameter[P_MSF_OWN + place] = chip[name]
     # A microengine must not run further ahead than the soonest that another one's command could change a register it reads.
