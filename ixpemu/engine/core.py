@@ -38,6 +38,7 @@ from ixpemu.engine.layout import (
     STOP_CYCLES,
     STOP_IDLE,
     STORE_WORDS,
+    UNIT_COUNT,
     UNIT_SIGNAL,
 )
 from ixpemu.engine.msf import msf_timer_event, receive_event, transmit_event
@@ -69,6 +70,11 @@ def deliver(state, slot, now):
         engine.in_pending[ctx] = uint32(engine.in_pending[ctx] - uint32(1))
         engine.in_total = uint32(engine.in_total - uint32(1))
         if entry.packet != uint32(0):
+            if engine.context != ctx and (engine.ready >> ctx) & uint32(1) == uint32(0):
+                # It has slept until now for whatever it worked on before, not for the packet that arrives.
+                row = uint32(ctx * uint32(UNIT_COUNT) + uint32(entry.unit))
+                engine.waits[row] = uint32(engine.waits[row] + uint32(now - engine.slept_at[ctx]))
+                engine.slept_at[ctx] = now
             take_packet(state, engine, ctx, entry.packet)
     command_ended(state, entry.me)
     if entry.signals != uint32(0) and set_signals(state, engine, ctx, entry.signals, uint32(entry.unit), now):

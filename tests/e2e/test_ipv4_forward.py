@@ -268,16 +268,23 @@ def mend(frame: bytes) -> bytes:
     return bytes(packet)
 
 
-def test_the_fast_path_is_in_the_published_band(router: Make) -> None:
-    """64 to 146 instructions for what a router does to a packet, 1 to 5 SRAM references; nothing is tuned to it."""
-    frames = [plain(number, destination=f"10.0.1.{2 + number % 250}") for number in range(400)]
+@pytest.mark.parametrize(("destination", "trie"), [("192.168.3.1", 1), ("10.10.70.9", 2), ("10.0.1.9", 3)])
+def test_the_fast_path_is_in_the_published_band(router: Make, destination: str, trie: int) -> None:
+    """What one packet costs, from the wire to the wire; published for careful code: 64 to 146 instructions, 1 to 5 SRAM references."""
+    frames = [plain(number, destination=destination) for number in range(200)]
     app = router()
     report = send(app, [frames, [], []], gbps=0.5)
     [kind] = report.types
-    per_packet = kind.instructions / kind.packets
-    references = sum(count for unit, count in kind.references.items() if unit.startswith("sram")) / kind.packets
-    assert 64 <= per_packet <= 200
-    assert 1 <= references <= 5
+    assert kind.packets == kind.sent == 200
+    assert 64 <= kind.instructions / kind.packets <= 146
+    references = {unit: round(count / kind.packets, 1) for unit, count in kind.references.items()}
+    assert (references["sram0"], references["sram1"]) == (trie, 1)
+    assert references["scratch"] == 4 and references["dram"] == 4
+    rows = app.chip.state.packets
+    per_me = rows["instructions"][rows["port_in"] == 0].sum(axis=0) / 200
+    # Receive and transmit as their headers say; forwarding depends on how deep the walk goes.
+    assert per_me[0] == 33 and round(float(per_me[4])) == 32
+    assert per_me[1] == 66 + {1: 0, 2: 3, 3: 5}[trie]
 
 
 def test_the_figures_of_router_h_are_those_of_control_py() -> None:
