@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from ixpemu.xscale import XScale
 
 Progress = Callable[[float, str], None]
-Announce = Callable[[str], None]
 SLICE_CYCLES = 1_000_000        # chip cycles between two looks at the progress: a tenth of a second or so
 PATIENCE_CYCLES = 6_000_000     # 10 ms on the chip: when nothing has come, gone or been dropped for so long, nothing will
 
@@ -63,12 +62,12 @@ class App:
     def load(
         cls, application: str | Path, *, feeds: Mapping[int, Path] | None = None, captures: Mapping[int, Path] | None = None,
         traffic: str | None = None, gbps: float | None = None, overrides: Mapping[str, str] | None = None,
-        mode: str = "default", announce: Announce | None = None,
+        mode: str = "default",
     ) -> App:
         """The application in the folder `application`, or the shipped one of that name.
 
-        `overrides` are chip parameters by name, as text. `announce` gets a line about what takes long.
-        UserError for any mistake in any file of the application, with its place.
+        `overrides` are chip parameters by name, as text. UserError for any mistake in any file of the application, with its
+        place.
         """
         from ixpemu.app_start import Wiring, start
 

@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 import typer
 
-from ixpemu.cli_support import announce, show, show_json, usage_error
+from ixpemu.cli_support import announce, compile_engine, show, show_json, usage_error
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this module."""
     app.command("bench")(bench_command)
-
-
-def compile_engine() -> None:
-    """Compiles the engine into the user's cache, unless that is done."""
-    from ixpemu.engine.jit import CACHE_MESSAGE, COMPILED, is_cached
-
-    if not COMPILED:
-        announce("nothing to compile: IXPEMU_JIT=0")
-        return
-    if CACHE_MESSAGE is not None:
-        announce(CACHE_MESSAGE)
-    known = is_cached()
-    if not known:
-        announce("compiling the engine for this machine, once per installation")
-    from ixpemu.chip import Chip
-
-    started = time.perf_counter()
-    Chip().run(cycles=1)
-    announce("the engine is compiled" if known else f"compiled in {time.perf_counter() - started:.1f} s")
 
 
 def bench_command(
@@ -43,6 +23,7 @@ def bench_command(
     """Measure the speed of this installation."""
     if compile_only:
         compile_engine()
+        announce("the engine is compiled")
         return
     from ixpemu.bench import CASES, run_bench
 

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ixpemu.cli_support import announce, failed_json, key_values, number, port_files, report_error, show, show_json, usage_error
+from ixpemu.cli_support import (
+    compile_engine,
+    failed_json,
+    key_values,
+    number,
+    port_files,
+    report_error,
+    show,
+    show_diagnostics,
+    show_json,
+    usage_error,
+)
 from ixpemu.diagnostics import UserError
 
 if TYPE_CHECKING:
@@ -122,11 +133,15 @@ def _run(
     application: str, feeds: dict[int, Path], captures: dict[int, Path], traffic: str | None, gbps: float | None,
     packets: int | None, cycles: int | None, seconds: float | None, overrides: dict[str, str], mode: str, shown: bool,
 ) -> RunReport:
+    from ixpemu import app_file
     from ixpemu.app import App
 
+    app_file.load(application)          # the mistakes of a moment's check come before the half minute of a first compile
+    compile_engine()
+    ready = App.load(
+        application, feeds=feeds, captures=captures, traffic=traffic, gbps=gbps, overrides=overrides, mode=mode
+    )
+    if ready.warnings:
+        show_diagnostics(ready.warnings)
     with _progress(shown) as progress:
-        ready = App.load(
-            application, feeds=feeds, captures=captures, traffic=traffic, gbps=gbps, overrides=overrides, mode=mode,
-            announce=announce,
-        )
         return ready.run(packets=packets, cycles=cycles, time=seconds, progress=progress)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,3 +121,21 @@ def announce(text: str) -> None:
     """One line of progress on standard error."""
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
+
+
+def compile_engine() -> None:
+    """Compiles the engine into the user's cache unless that is done, and says so, since it takes a while."""
+    from ixpemu.engine.jit import CACHE_MESSAGE, COMPILED, is_cached
+
+    if not COMPILED:
+        return
+    if CACHE_MESSAGE is not None:
+        announce(CACHE_MESSAGE)
+    if is_cached():
+        return
+    announce("compiling the engine for this machine, about half a minute, once per installation")
+    from ixpemu.bench.worker import compile_all
+
+    started = time.perf_counter()
+    compile_all()
+    announce(f"compiled in {time.perf_counter() - started:.0f} s")

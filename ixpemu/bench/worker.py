@@ -12,11 +12,18 @@ import time
 from typing import Any
 
 
-def _compile() -> dict[str, Any]:
-    started = time.perf_counter()
+def compile_all() -> None:
+    """Has numba compile all of the engine, or load it from its cache: what runs microengines, and what Python asks of them."""
     from ixpemu.chip import Chip
 
-    Chip().run(cycles=1)
+    chip = Chip()
+    chip.start(0, contexts=0)
+    chip.run(cycles=1)
+
+
+def _compile() -> dict[str, Any]:
+    started = time.perf_counter()
+    compile_all()
     return {"seconds": time.perf_counter() - started}
 
 
