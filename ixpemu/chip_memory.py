@@ -33,15 +33,15 @@ class Memory:
         self._store = store
 
     @property
-    def bytes(self) -> int:
-        """How large it is."""
+    def length(self) -> int:
+        """How large it is, in bytes."""
         return len(self.words) * 4
 
     def _check(self, address: int, length: int) -> None:
-        if address < 0 or length < 0 or address + length > self.bytes:
+        if address < 0 or length < 0 or address + length > self.length:
             raise user_error(
                 codes.MEMORY_ADDRESS, f"{self.name} has no bytes {address:#x} to {address + max(length, 1) - 1:#x}",
-                help=f"it is populated from 0 to {self.bytes - 1:#x}",
+                help=f"it is populated from 0 to {self.length - 1:#x}",
             )
 
     def read(self, address: int, count: int = 1) -> Words:
@@ -81,7 +81,7 @@ class Memory:
         self.write(address, value)
 
     def __repr__(self) -> str:
-        return f"<{self.name}: {self.bytes:,} bytes>"
+        return f"<{self.name}: {self.length:,} bytes>"
 
 
 class Ring:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ixpemu import codes
 from ixpemu.diagnostics import user_error
+from ixpemu.engine.layout import ENGINE
 from ixpemu.engine.state import PAGE_WORDS, STATE, STATE_VERSION
 
 # Fields about the caller's slices and not about the machine.
@@ -46,7 +47,7 @@ class Snapshot:
                 continue
             if name == "engines":
                 for m in range(ours.shape[1]):
-                    found += [f"engines[{m}].{field}" for field in ours.dtype.names
+                    found += [f"engines[{m}].{field}" for field in ENGINE.names or ()
                               if ours[0, m][field].tobytes() != theirs[0, m][field].tobytes()]
             elif ours.dtype.names and name == "msf":
                 found += [f"msf.{field}" for field in ours.dtype.names if ours[field].tobytes() != theirs[field].tobytes()]
@@ -76,7 +77,9 @@ def take(
     total = len(memory) // PAGE_WORDS
     written = np.flatnonzero(memory[:total])
     pages = {int(page): memory[page * PAGE_WORDS : (page + 1) * PAGE_WORDS].copy() for page in written}
-    return Snapshot(STATE_VERSION, cycle, np.array(state.view(np.ndarray)), pages, len(memory), dict(parameters), journal, ports)
+    # Byte by byte: a copy of records would leave what lies between their fields to chance, and comparing would see it.
+    copy = state.view(np.ndarray).view(np.uint8).copy().view(STATE)
+    return Snapshot(STATE_VERSION, cycle, copy, pages, len(memory), dict(parameters), journal, ports)
 
 
 def put_back(snapshot: Snapshot, state: npt.NDArray[Any], memory: npt.NDArray[np.uint32], parameters: Mapping[str, int]) -> None:
@@ -86,12 +89,12 @@ def put_back(snapshot: Snapshot, state: npt.NDArray[Any], memory: npt.NDArray[np
     if snapshot.memory_words != len(memory) or dict(snapshot.parameters) != dict(parameters):
         raise user_error(codes.SNAPSHOT_FOREIGN, "the snapshot is of a chip with other parameters", help="restore it into one like it")
     total = len(memory) // PAGE_WORDS
-    for page in np.flatnonzero(memory[:total]):
-        if int(page) not in snapshot.pages:
-            memory[page * PAGE_WORDS : (page + 1) * PAGE_WORDS] = 0
+    for written in np.flatnonzero(memory[:total]).tolist():
+        if written not in snapshot.pages:
+            memory[written * PAGE_WORDS : (written + 1) * PAGE_WORDS] = 0
     first = -(-total // PAGE_WORDS)
     memory[: first * PAGE_WORDS] = 0
     for page, words in snapshot.pages.items():
         memory[page * PAGE_WORDS : (page + 1) * PAGE_WORDS] = words
         memory[page] = 1
-    state.view(np.ndarray)[:] = snapshot.state
+    state.view(np.ndarray).view(np.uint8)[:] = snapshot.state.view(np.uint8)

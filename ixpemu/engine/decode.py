@@ -207,7 +207,7 @@ def _external(decoded: Decoded) -> Record:
 
 
 @cache
-def _read(word: int, contexts: int) -> tuple[np.void, str]:
+def _read(word: int, contexts: int) -> tuple[Any, str]:
     """The record of a word, and how it takes part in reading a local CSR: "reads", "delivers" or nothing."""
     row = np.zeros((), CODE)
     decoded = instruction_set().decode(word, contexts)

@@ -116,8 +116,9 @@ def _share_signatures(dispatcher: Any) -> None:
     of a function on average, up to fifteen, and half of the compile time. Callers convert the argument instead: constants and unsigned
     integers up to 32 bits become uint32, and uint32 may become uint64.
     """
-    from numba.core import types
+    from numba.core import types as numba_types
 
+    types: Any = numba_types
     original = dispatcher.get_call_template
 
     def plain(argument: Any) -> Any:

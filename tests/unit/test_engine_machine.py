@@ -219,7 +219,7 @@ def test_sram_channels_and_bytes() -> None:
     chip.dram.write_bytes(0x1001, b"packet")
     assert chip.dram.read_bytes(0x1000, 8) == b"\0packet\0"
     with pytest.raises(UserError, match="no bytes"):
-        chip.sram[0].read(chip.sram[0].bytes, 1)
+        chip.sram[0].read(chip.sram[0].length, 1)
     chip = chip_with("immed[a0, 0x4000, <<16]\nsram[read, $0, a0, b15, 1], ctx_swap[s1]\nalu[a1, --, b, $0]\nctx_arb[kill]", contexts=1)
     chip.sram[1].write(0, [99])
     chip.run()
