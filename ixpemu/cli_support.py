@@ -9,6 +9,7 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +32,12 @@ def show(renderable: RenderableType) -> None:
     """Prints a renderable on standard output, without colour and at a fixed width where that is no terminal."""
     from rich.console import Console
 
-    terminal = sys.stdout.isatty()
-    Console(width=None if terminal else PIPE_WIDTH, highlight=False, soft_wrap=not terminal).print(renderable)
+    if sys.stdout.isatty():
+        Console(highlight=False).print(renderable)
+        return
+    text = StringIO()
+    Console(file=text, width=PIPE_WIDTH, highlight=False, color_system=None).print(renderable)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines()))
 
 
 def show_json(values: Any) -> None:
