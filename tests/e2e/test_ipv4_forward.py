@@ -24,7 +24,7 @@ from ixpemu.trace import RunReport
 from ixpemu.xscale.forwarding import Reason
 from ixpemu.xscale.routes import Prefix
 from tests.support.frames import HOST_MACS, PORT_MACS, ROUTES_TEXT, FrameMaker, reference
-from tests.support.router import Router
+from tests.support.router import Router, checksum
 
 PORTS = range(3)
 CAPTURES = os.environ.get("IXPEMU_CAPTURES")
@@ -37,6 +37,7 @@ def router(tmp_path: Path) -> Make:
 
     def make(routes: str = ROUTES_TEXT) -> App:
         folder = tmp_path / "ipv4_forward"
+        shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(resources.folder("microcode") / "ipv4_forward", folder)
         settings = folder / "app.toml"
         settings.write_text(re.sub(r', (in|out) = "[^"]*"', "", settings.read_text()))
@@ -270,7 +271,7 @@ def mend(frame: bytes) -> bytes:
 
 @pytest.mark.parametrize(("destination", "trie"), [("192.168.3.1", 1), ("10.10.70.9", 2), ("10.0.1.9", 3)])
 def test_the_fast_path_is_in_the_published_band(router: Make, destination: str, trie: int) -> None:
-    """What one packet costs, from the wire to the wire; published for careful code: 64 to 146 instructions, 1 to 5 SRAM references."""
+    """What one packet costs from wire to wire; published for careful code: 64 to 146 instructions, 1 to 5 SRAM references."""
     frames = [plain(number, destination=destination) for number in range(200)]
     app = router()
     report = send(app, [frames, [], []], gbps=0.5)
@@ -309,3 +310,80 @@ def test_packet_types() -> None:
     assert classify(plain(1)) == "udp small" and classify(plain(1).ljust(1000, b"x")) == "udp large"
     assert classify(b"") == classify(b"\x00" * 14) == "other"
     assert {classify(make.good(0)).split()[0] for _ in range(60)} == {"udp", "tcp", "icmp"}
+
+
+def towards(port: int, source: int, count: int, **fields: object) -> list[bytes]:
+    """Small frames into port `source` for a machine behind `port`, numbered in the identification field."""
+    ether = Ether(dst=PORT_MACS[source], src=HOST_MACS[source])
+    first = bytes(ether / IP(**({"src": f"10.0.{source}.7", "dst": f"10.0.{port}.9"} | fields)) / UDP(sport=source))
+    frames = []
+    for number in range(count):
+        header = bytearray(first[14:34])
+        header[4:6] = number.to_bytes(2, "big")
+        header[10:12] = b"\0\0"
+        header[10:12] = checksum(bytes(header)).to_bytes(2, "big")
+        frames.append(first[:14] + bytes(header) + first[34:])
+    return frames
+
+
+def test_a_line_that_is_offered_twice_what_it_carries(router: Make) -> None:
+    """The rest is dropped and counted where it does not fit; order and buffers stay right, and another port is served too."""
+    frames = [towards(1, 0, 3000), towards(0, 1, 3000), towards(0, 2, 3000)]
+    app = router()
+    report = send(app, frames, gbps=1.0)
+    assert report.stop == "quiet" and report.inside == 0
+    assert set(report.drops) <= {"transmit ring full", "receive ring full", "no buffer", "receive FIFO full"}
+    assert report.sent + sum(report.drops.values()) == report.arrived == 9000
+    assert report.drops["transmit ring full"] > 1000
+    for port, sources in ((0, (1, 2)), (1, (0,))):
+        for source in sources:
+            numbers = [int.from_bytes(sent.frame[18:20], "big") for sent in app.chip.ports[port].sent if sent.frame[28] == source]
+            assert numbers == sorted(set(numbers)) and len(numbers) > 1000
+    free_buffers_are_all_back(app)
+
+
+def test_more_exceptions_than_the_xscale_can_take(router: Make) -> None:
+    """It answers what it can; the rest is dropped and counted, and packets that need no help are not held up."""
+    frames = [towards(1, 0, 2000, ttl=1), towards(0, 1, 2000, ttl=1), towards(2, 2, 2000)]
+    app = router()
+    report = send(app, frames, gbps=1.0)
+    assert report.stop == "quiet" and report.inside == 0
+    assert report.drops["ttl expired"] == 4000
+    answered = app.xscale.program.slow.answers["icmp_11_0"]
+    lost = app.xscale.program.lost["transmit_ring_full"]
+    assert 100 < answered - lost == report.generated < 4000
+    assert report.sent == 2000 + report.generated
+    assert [sent.frame[18:20] for sent in app.chip.ports[2].sent] == [
+        number.to_bytes(2, "big") for number in range(2000)]
+    free_buffers_are_all_back(app)
+
+
+def test_a_run_is_replayed_from_its_journal_without_the_xscale(router: Make) -> None:
+    make = FrameMaker(5)
+    app = router()
+    for port in PORTS:
+        app.chip.ports[port].feed([make.frame(port, 0.5) for _ in range(40)], gbps=0.5)
+    start = app.chip.snapshot()
+    app.run()
+    end = app.chip.cycle
+    first = [[(sent.cycle, sent.frame) for sent in app.chip.ports[port].sent] for port in PORTS]
+    journal = list(app.chip.journal)[start.journal:]
+    app.chip.restore(start)
+    answered = app.xscale.interrupts
+    app.chip.replay(journal, end + 1)               # the last frame left in the very cycle of the end
+    assert [[(sent.cycle, sent.frame) for sent in app.chip.ports[port].sent] for port in PORTS] == first
+    assert app.xscale.interrupts == answered > 10
+
+
+def test_stepping_through_a_run_changes_nothing(router: Make) -> None:
+    make = FrameMaker(6)
+    frames = [[make.frame(port, 0.5) for _ in range(12)] for port in PORTS]
+    results = []
+    for piece in (10_000_000, 997):
+        app = router()
+        for port in PORTS:
+            app.chip.ports[port].feed(frames[port], gbps=0.5)
+        while app.advance(piece).reason == "cycles" and app.chip.cycle < 200_000:
+            pass
+        results.append([[(sent.cycle, sent.frame) for sent in app.chip.ports[port].sent] for port in PORTS])
+    assert results[0] == results[1] and sum(map(len, results[0])) > 15
