@@ -94,6 +94,11 @@ class App:
         called now and then with the share done and a word about it. An interrupt from the keyboard ends the run early, with a
         report.
         """
+        if packets is not None and self.chip.mode == "fast":
+            raise UserError(Diagnostic(
+                codes.ARGUMENT, "packets are not followed in the mode fast, so a run cannot end after so many",
+                help="give a number of cycles or a time, or use the mode default",
+            ))
         if time is not None:
             cycles = max(1, round(time * self.chip.clock_hz))
         end = None if cycles is None else self.chip.cycle + cycles
@@ -131,7 +136,9 @@ class App:
 
     @property
     def finished(self) -> int:
-        """Packets that have been sent or dropped since reset."""
+        """Packets that have been sent or dropped since reset; without packet accounting, frames sent."""
+        if self.chip.mode == "fast":
+            return sum(port.counters.sent for port in self.chip.ports)
         return self.chip.packets_sent + self.chip.packets_dropped
 
     def report(self, stop: str = "") -> RunReport:
@@ -141,6 +148,7 @@ class App:
         return figures(self.settings, self.chip, self.images, self._collector, stop, self._wall)
 
     def _until(self, end: int, target: int | None) -> Stop:
+        """One slice: to the cycle `end`, or until `target` packets have finished since reset."""
         while True:
             left = None if target is None else target - self.finished
             stop = self.chip.run(cycles=end - self.chip.cycle, packets=left)
@@ -151,7 +159,7 @@ class App:
     def _moved(self) -> tuple[int, ...]:
         """Counts that change whenever a frame comes, goes or is dropped."""
         counters = [port.counters for port in self.chip.ports]
-        return (self.finished, *(each.received for each in counters), *(each.sent for each in counters))
+        return (self.finished, *(each.received + each.dropped for each in counters), *(each.sent for each in counters))
 
     def _share(self, first: int, end: int | None, first_packets: int, packets: int | None) -> tuple[float, str]:
         done = self.finished - first_packets

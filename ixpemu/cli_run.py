@@ -108,6 +108,8 @@ def run_command(
         raise usage_error(f"there is no mode {mode!r}", f"one of {', '.join(MODES)}")
     packet_limit, cycle_limit, time_limit = count("--packets", packets), count("--cycles", cycles), chip_seconds(time)
     if traffic is not None and not limits:
+        if mode == "fast":
+            raise usage_error("made traffic has no end, and packets are not followed in the mode fast", "give --cycles or --time")
         packet_limit = DEFAULT_TRAFFIC_PACKETS
     from ixpemu.app_file import PORTS
 
