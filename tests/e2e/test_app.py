@@ -1,0 +1,211 @@
+"""Applications from Python: small ones made on the spot and the echo, their reports, limits, overrides and mistakes."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from ixpemu import App, codes
+from ixpemu.diagnostics import UserError
+from ixpemu.net import read_capture, write_capture
+from ixpemu.report import run_json
+from ixpemu.trace import RunReport
+from ixpemu.trace.summary import unbalanced
+
+FRAME = bytes.fromhex("020000000001020000000101") + b"\x08\x00" + bytes(range(46))
+FRAMES = [FRAME[:12] + bytes([0x08, index % 7]) + bytes(46 + 13 * index) for index in range(40)]
+
+
+def echo(tmp_path: Path, frames: list[bytes], **options: object) -> tuple[App, RunReport]:
+    write_capture(tmp_path / "in.pcap", [(1000 * index, frame) for index, frame in enumerate(frames)])
+    app = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures={n: tmp_path / f"out{n}.pcap" for n in range(3)}, **options)
+    return app, app.run()
+
+
+def test_frames_come_back_and_every_sum_holds(tmp_path: Path) -> None:
+    app, report = echo(tmp_path, FRAMES)
+    assert [sent.frame for sent in app.chip.ports[0].sent] == FRAMES
+    assert [packet.frame for packet in read_capture(tmp_path / "out0.pcap").packets] == FRAMES
+    assert len(read_capture(tmp_path / "out1.pcap")) == 0
+    assert report.complete and not unbalanced(report)
+    assert (report.arrived, report.sent, report.dropped, report.inside) == (40, 40, 0, 0)
+    assert sum(kind.packets for kind in report.types) == 40
+    (kind,) = report.types
+    assert kind.latency is not None and 0 < kind.latency.minimum <= kind.latency.median <= kind.latency.p99 <= kind.latency.maximum
+    assert kind.references["dram"] >= 80        # a copy in and a copy out for each element at least
+
+
+def figures(report: RunReport) -> dict[str, object]:
+    """What must not depend on how a run was cut up."""
+    values = run_json(report)
+    return {name: values[name] for name in values if name not in ("wall_seconds", "stop")}
+
+
+def test_a_run_in_pieces_is_the_same_run(tmp_path: Path) -> None:
+    _, whole = echo(tmp_path, FRAMES)
+    app = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures={n: tmp_path / f"out{n}.pcap" for n in range(3)})
+    for cycles in (1, 999, 12_345, 7):
+        app.advance(cycles)
+    assert figures(app.run()) == figures(whole)
+
+
+def test_limits(tmp_path: Path) -> None:
+    write_capture(tmp_path / "in.pcap", [(0, frame) for frame in FRAMES])
+    app = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures={0: tmp_path / "out0.pcap"})
+    assert (report := app.run(packets=5)).stop == "packets" and report.sent == 5
+    assert (report := app.run(packets=3)).sent == 8
+    before = app.chip.cycle
+    assert (report := app.run(cycles=1000)).cycles == before + 1000
+    assert (report := app.run(time=1e-6)).cycles == before + 1600
+    assert app.run().sent == 40
+
+
+def test_progress_is_told_with_growing_shares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ixpemu.app.SLICE_CYCLES", 3000)
+    write_capture(tmp_path / "in.pcap", [(0, frame) for frame in FRAMES])
+    app = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures={0: tmp_path / "out0.pcap"})
+    shares: list[float] = []
+    app.run(progress=lambda share, text: shares.append(share))
+    assert len(shares) > 3 and shares == sorted(shares) and 0 <= shares[0] and shares[-1] <= 1
+
+
+def test_an_interrupted_run_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ixpemu.app.SLICE_CYCLES", 3000)
+    write_capture(tmp_path / "in.pcap", [(0, frame) for frame in FRAMES])
+    app = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures={0: tmp_path / "out0.pcap"})
+
+    def interrupt(share: float, text: str) -> None:
+        raise KeyboardInterrupt
+
+    report = app.run(progress=interrupt)
+    assert report.stop == "interrupted" and report.cycles == 3000 and not unbalanced(report)
+
+
+def test_a_parameter_set_by_hand_changes_the_figures(tmp_path: Path) -> None:
+    _, ordinary = echo(tmp_path, FRAMES)
+    _, slow = echo(tmp_path, FRAMES, overrides={"dram.read_cycles": "500"})
+    assert ordinary.types[0].latency is not None and slow.types[0].latency is not None
+    assert slow.types[0].latency.minimum > ordinary.types[0].latency.minimum
+    with pytest.raises(UserError) as caught:
+        App.load("echo", overrides={"dram.read_cycle": "5"})
+    assert caught.value.diagnostics[0].help == "did you mean 'dram.read_cycles'?"
+
+
+def test_fast_mode_moves_the_same_frames_at_the_same_times(tmp_path: Path) -> None:
+    ordinary, _ = echo(tmp_path, FRAMES)
+    write_capture(tmp_path / "in.pcap", [(1000 * index, frame) for index, frame in enumerate(FRAMES)])
+    fast = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures={0: tmp_path / "out0.pcap"}, mode="fast")
+    fast.run(cycles=ordinary.chip.cycle + 1)
+    assert [(s.cycle, s.frame) for s in fast.chip.ports[0].sent] == [(s.cycle, s.frame) for s in ordinary.chip.ports[0].sent]
+    with pytest.raises(UserError, match="packets are not followed"):
+        fast.run(packets=1)
+
+
+@pytest.mark.parametrize(("frames", "refused"), [
+    ([FRAME, FRAME[:10], FRAME], {"runt": 1}),
+    ([FRAME, bytes(9019), FRAME], {"frame too long": 1}),
+])
+def test_frames_that_a_port_refuses(tmp_path: Path, frames: list[bytes], refused: dict[str, int]) -> None:
+    app, report = echo(tmp_path, frames)
+    assert report.drops == refused and (report.arrived, report.sent) == (3, 2) and not unbalanced(report)
+
+
+def test_the_longest_frame_passes(tmp_path: Path) -> None:
+    long = FRAME[:14] + bytes(9018 - 14)
+    app, report = echo(tmp_path, [FRAME, long, FRAME])
+    assert [sent.frame for sent in app.chip.ports[0].sent] == [FRAME, long, FRAME] and not report.drops
+
+
+@pytest.mark.parametrize(("content", "code"), [
+    (b"", codes.CAPTURE_EMPTY), (b"GET / HTTP/1.1\r\n", codes.CAPTURE_UNKNOWN), (None, codes.FILE_UNREADABLE),
+    ("cut", codes.CAPTURE_TRUNCATED),
+])
+def test_captures_that_cannot_be_used(tmp_path: Path, content: bytes | str | None, code: int) -> None:
+    path = tmp_path / "x.pcap"
+    write_capture(path, [(0, FRAME), (1, FRAME)])
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:-5] if content == "cut" else content.encode() if isinstance(content, str) else content)
+    with pytest.raises(UserError) as caught:
+        App.load("echo", feeds={0: path})
+    assert caught.value.diagnostics[0].code == code and caught.value.diagnostics[0].help
+
+
+def test_a_capture_of_nothing_ends_at_once(tmp_path: Path) -> None:
+    app, report = echo(tmp_path, [])
+    assert report.complete and report.arrived == 0 and not unbalanced(report)
+
+
+CONTROL = """\
+def setup(xscale):
+    xscale.program = sorted(xscale.images), [port.number for port in xscale.ports], dict(xscale.tables)
+
+
+def kind(frame):
+    return "short" if len(frame) < 100 else "long"
+"""
+SPIN = ".begin\n.reg a\nimmed[a, 0]\nagain#:\nalu[a, a, +, 1]\nbr[again#]\n.end\n"
+
+
+def folder(tmp_path: Path, **changes: str) -> Path:
+    files = {
+        "spin.uc": SPIN, "control.py": CONTROL, "t.txt": "", "app.toml": 'me = [ { index = 0, image = "spin.uc" }, '
+        '{ index = 5, image = "spin.uc", contexts = 8 } ]\nport = [ { number = 1 } ]\ntables = { t = "t.txt" }\n'
+        'xscale = { module = "control.py" }\npackets = { classifier = "control:kind" }\n',
+    }
+    for name, text in (files | {name.replace("_", "."): text for name, text in changes.items()}).items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_what_the_control_module_is_given(tmp_path: Path) -> None:
+    app = App.load(folder(tmp_path))
+    assert app.xscale.program == ([0, 5], [1], {"t": tmp_path / "t.txt"})
+
+
+def test_where_an_endless_program_stands(tmp_path: Path) -> None:
+    report = App.load(folder(tmp_path)).run(cycles=5000)
+    assert report.stop == "the limit of 5,000 cycles" and not unbalanced(report)
+    executing = [place for place in report.where if place.state == "executing"]
+    assert [place.me for place in executing] == [0, 5]
+    assert all(place.label.startswith("again#") and place.place.endswith(("spin.uc:5", "spin.uc:6")) for place in executing)
+
+
+def test_a_run_that_nothing_ends_gives_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ixpemu.app.PATIENCE_CYCLES", 20_000)
+    monkeypatch.setattr("ixpemu.app.SLICE_CYCLES", 7_000)
+    report = App.load(folder(tmp_path)).run()
+    assert report.stop == "nothing has moved for 20,000 cycles" and report.cycles == 21_000
+
+
+@pytest.mark.parametrize(("changes", "code", "message", "line"), [
+    ({"control_py": "def setup(x)\n"}, codes.APP_MODULE, "control.py does not compile", 1),
+    ({"control_py": "import nowhere_to_be_found\n"}, codes.APP_MODULE, "nowhere_to_be_found", 1),
+    ({"control_py": "def kinds(frame): return 1\n"}, codes.APP_MODULE, "no function 'kind'", 5),
+    ({"spin_uc": ".num_contexts 4\n" + SPIN}, codes.FILE_BAD_VALUE, "written for 4 contexts, not 8", 1),
+])
+def test_mistakes_in_the_files_of_an_application(
+    tmp_path: Path, changes: dict[str, str], code: int, message: str, line: int
+) -> None:
+    with pytest.raises(UserError) as caught:
+        App.load(folder(tmp_path, **changes))
+    (found,) = caught.value.diagnostics
+    assert found.code == code and message in found.message and found.help
+    assert found.origin is not None and found.origin.span.line == line
+
+
+def test_types_beyond_what_the_engine_can_number_are_counted_together(tmp_path: Path) -> None:
+    from ixpemu.app_start import KINDS_MAX, OTHERS, Kinds
+
+    kinds = Kinds(lambda frame: f"type {frame.hex()}")
+    numbers = [kinds.number(index.to_bytes(2, "big")) for index in range(300)]
+    assert numbers[:255] == list(range(255)) and set(numbers[255:]) == {KINDS_MAX - 1}
+    assert kinds.names[KINDS_MAX - 1] == OTHERS and len(kinds.names) == KINDS_MAX
+    assert kinds.number((7).to_bytes(2, "big")) == 7
+
+
+def test_reports_are_values(tmp_path: Path) -> None:
+    _, report = echo(tmp_path, FRAMES[:2])
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        report.cycles = 1  # type: ignore[misc]
