@@ -1,76 +1,70 @@
-"""The command `ixpemu`: one sub-command per file `cli_*.py`, put together here, and what happens when something goes wrong.
+"""The command `ixpemu`: runs a sub-command, and what happens when something goes wrong.
 
-Exit codes: 0 done; 1 the program found errors in what it was given, or could not write; 2 wrong usage. Only cli modules print.
-Each command imports what it needs when it runs, so that an assembly does not wait for the compiled engine.
+Exit codes: 0 done; 1 the program found errors in what it was given, or could not write; 2 wrong usage; 130 stopped by the user.
+Only cli modules print. Each command imports what it needs when it runs, so that an assembly does not wait for the engine.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import sys
-from typing import Annotated
 
-import typer
-
-from ixpemu import cli_asm, cli_bench, cli_isa, cli_run
-from ixpemu.cli_support import report_error
 from ixpemu.diagnostics import UserError
 
-app = typer.Typer(
-    name="ixpemu",
-    help="An assembler and an emulator of Intel's IXP2400 network processor.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-cli_asm.register(app)
-cli_run.register(app)
-cli_isa.register(app)
-cli_bench.register(app)
+_STOPPED = 130
+_CANNOT_WRITE = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EBADF)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        from ixpemu import __version__
+class _Closed(io.TextIOBase):
+    """Stands for a standard output that was closed before the program began: writing to it fails as the system would fail it."""
 
-        typer.echo(f"ixpemu {__version__}")
-        raise typer.Exit
+    def write(self, text: str, /) -> int:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 
 
-@app.callback()
-def _main(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
-    ] = False,
-) -> None:
-    pass
+def _open_streams() -> None:
+    """Standard output and standard error as streams, whatever the program was started with."""
+    if sys.__stdout__ is None:
+        sys.stdout = _Closed()
+    if sys.__stderr__ is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")        # noqa: SIM115    open as long as the program runs
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")           # for names that the terminal's encoding lacks
 
 
 def main() -> None:
     """Runs the command line and leaves with its exit code."""
+    _open_streams()
     code = 0
     try:
         try:
-            app()
+            # Not above: an interrupt may come while modules load.
+            from ixpemu.cli_application import application
+
+            application(sys.argv[1] if len(sys.argv) > 1 else None)()
         except SystemExit as leaving:
             code = leaving.code if isinstance(leaving.code, int) else 1
         sys.stdout.flush()
     except UserError as error:
+        from ixpemu.cli_support import report_error
+
         code = report_error(error)
     except KeyboardInterrupt:
-        sys.stderr.write("stopped\n")
-        code = 1
+        code = _STOPPED
     except BrokenPipeError:
         code = 1            # the reader has gone, as in `ixpemu dis x | head`: nobody is left to be told
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EBADF):
+        if error.errno not in _CANNOT_WRITE:
             raise
         with contextlib.suppress(OSError):
             sys.stderr.write(f"error: output could not be written: {(error.strerror or str(error)).lower()}\n")
         code = 1
+    if code == _STOPPED:
+        with contextlib.suppress(OSError):
+            sys.stderr.write("stopped\n")
     # Python flushes once more on its way out; what could not be written before must not fail a second time.
     try:
         sys.stdout.flush()

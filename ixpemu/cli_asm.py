@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +13,9 @@ import typer
 
 from ixpemu.cli_support import failed_json, key_values, number, report_error, show_diagnostics, show_json, usage_error
 from ixpemu.diagnostics import UserError, as_json
+from ixpemu.files import write_atomically
 
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 SUFFIXES = {"ixp": ".ixp", "words": ".words", "ucode-c": ".c", "bin": ".bin"}
 FORMATS = tuple(SUFFIXES)
 
@@ -28,13 +33,31 @@ def _format(name: str | None) -> str | None:
 
 
 def definitions(texts: list[str]) -> dict[str, int | str]:
-    """`-D NAME`, `-D NAME=VALUE`: a bare name is 1, a number a number, anything else a text."""
+    """`-D NAME`, `-D NAME=VALUE`: a bare name is 1, a number a number, anything else a text. Case does not count."""
     pairs = key_values("-D", [text if "=" in text else f"{text}=1" for text in texts])
     values: dict[str, int | str] = {}
+    known: dict[str, str] = {}
     for name, text in pairs.items():
+        if _NAME.fullmatch(name) is None:
+            raise usage_error(f"-D {name}: this is no name", "a name has letters, digits and _, and begins with no digit")
+        if not text.isprintable():
+            raise usage_error(f"-D {name}: its text has characters that cannot stand in a line")
+        if name.lower() in known:
+            raise usage_error(f"-D {known[name.lower()]} and -D {name} are one name: case does not count", "leave one out")
+        known[name.lower()] = name
         value = number(text)
         values[name] = text if value is None else value
     return values
+
+
+def _keep_apart(sources: Iterable[str], outputs: Mapping[str, Path]) -> None:
+    """Raises a usage error where an output, named by its option, would overwrite what was read, or another output."""
+    taken = {os.path.realpath(source): f"the source {source}" for source in sources}
+    for option, path in outputs.items():
+        place = os.path.realpath(path)
+        if place in taken:
+            raise usage_error(f"{option} {path} would overwrite {taken[place]}", "give the output another name")
+        taken[place] = f"the file of {option}"
 
 
 Form = Annotated[
@@ -62,27 +85,20 @@ def assemble_command(
     json: Annotated[bool, typer.Option("--json", help="Print the result and all diagnostics as JSON.")] = False,
 ) -> None:
     """Assemble microengine source into an image."""
-    from ixpemu.asm.findings import Findings
     from ixpemu.asm.pipeline import assemble_program
-    from ixpemu.asm.stages import STAGES, stage_text
 
-    chosen = _format(form)
-    if stage is not None and stage not in STAGES:
-        raise usage_error(f"there is no stage {stage!r}", f"one of {', '.join(STAGES)}")
+    chosen, defined = _format(form), definitions(define or [])
     try:
         if stage is not None:
-            findings = Findings()
-            text = stage_text(stage, file, include or [], definitions(define or []), findings)
-            show_diagnostics(tuple(findings.diagnostics))
-            sys.stdout.write(text)
+            _print_stage(stage, file, include or [], defined)
             return
-        result = assemble_program(file, include=include or [], define=definitions(define or []))
+        result = assemble_program(file, include=include or [], define=defined)
         target = output if output is not None else file.with_suffix(SUFFIXES[chosen or "ixp"])
+        _keep_apart(result.sources.lines, {"-o": target} | ({} if listing is None else {"--list": listing}))
         result.image.save(target, chosen)
         if listing is not None:
-            from ixpemu.files import write_atomically
-
-            write_atomically(listing, result.listing().encode())
+            # A file name that is no text is kept as the bytes that it is.
+            write_atomically(listing, result.listing().encode(errors="surrogateescape"))
     except UserError as error:
         if not json:
             raise
@@ -95,6 +111,17 @@ def assemble_command(
         })
     else:
         show_diagnostics(result.diagnostics)
+
+
+def _print_stage(stage: str, file: Path, include: list[Path], define: Mapping[str, int | str]) -> None:
+    """Prints what a stage of the assembler makes, its warnings on standard error."""
+    from ixpemu.asm.findings import Findings
+    from ixpemu.asm.stages import stage_text
+
+    findings = Findings()
+    text = stage_text(stage, file, include, define, findings)
+    show_diagnostics(tuple(findings.diagnostics))
+    sys.stdout.write(text)
 
 
 def disassemble_command(

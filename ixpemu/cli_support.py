@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ixpemu import codes
 from ixpemu.diagnostics import Diagnostic, Severity, Sources, UserError, as_json, render
+from ixpemu.files import MOST_TEXT, decode, read_bytes, split_lines
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -53,10 +54,10 @@ def sources_of(diagnostics: Iterable[Diagnostic]) -> Sources:
             if origin is None or origin.span.file in sources.lines:
                 continue
             try:
-                with Path(origin.span.file).open(encoding="utf-8") as stream:
-                    sources.lines[origin.span.file] = stream.read().splitlines()
-            except (OSError, UnicodeDecodeError):
-                sources.lines[origin.span.file] = ()
+                text = decode(read_bytes(origin.span.file, MOST_TEXT))
+            except UserError:
+                text = ""
+            sources.lines[origin.span.file] = split_lines(text)
     return sources
 
 

@@ -1,64 +1,125 @@
 """Reading a user's files and writing output files whole or not at all.
 
 An output file appears under its name only once it is complete: it is written beside it under a temporary name and renamed. What
-the operating system refuses becomes a `UserError`. No formats here.
+the operating system refuses becomes a `UserError`. No formats here but that of text: which bytes are which characters and lines.
 """
 
 from __future__ import annotations
 
+import errno
 import os
+import re
+import stat
 import tempfile
 from pathlib import Path
 
 from ixpemu import codes
 from ixpemu.diagnostics import UserError, user_error
 
+MOST_TEXT = 32 << 20        # bytes of a source text or an image: what is longer is no such file, or a device without an end
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_WRITE_HELP = {
+    errno.ENOENT: "the folder it goes to does not exist: make it first",
+    errno.ENOTDIR: "a part of the name that should be a folder is a file",
+    errno.EISDIR: "this is a folder: name a file in it",
+    errno.ENOSPC: "free some space, or choose another disk",
+    errno.EDQUOT: "free some space, or choose another disk",
+    errno.ENAMETOOLONG: "choose a shorter name",
+}
 
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+
+def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, OSError):
+        return (error.strerror or str(error)).lower()
+    return "no file can have this name"
 
 
-def read_bytes(path: str | Path) -> bytes:
-    """The content of `path`. `UserError` 6001 where it cannot be read."""
+def read_bytes(path: str | Path, most: int | None = None) -> bytes:
+    """The content of `path`. `UserError` 6001 where it cannot be read, or where it has more than `most` bytes."""
     try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise _unreadable(path, error) from None
+        with open(path, "rb") as stream:
+            content = stream.read() if most is None else stream.read(most + 1)
+    except (OSError, ValueError) as error:      # ValueError: a name that no file system takes
+        raise _unreadable(path, _reason(error)) from None
+    if most is not None and len(content) > most:
+        raise _unreadable(path, f"it is longer than {most >> 20} MB")
+    return content
 
 
-def _unreadable(path: str | Path, error: OSError) -> UserError:
-    return user_error(
-        codes.FILE_UNREADABLE, f"cannot read {path}: {_reason(error)}", help="check the name and the folder it is looked for in"
-    )
+def _unreadable(path: str | Path, reason: str) -> UserError:
+    help = "check the name and the folder it is looked for in"
+    return user_error(codes.FILE_UNREADABLE, f"cannot read {path}: {reason}", help=help)
+
+
+def decode(content: bytes) -> str:
+    """The text of a file: UTF-8, UTF-16 that says so at its beginning, or Latin-1 as old editors wrote it."""
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return content.decode("utf-16", "replace")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text, without their ends. Unlike `str.splitlines` it knows no line ends but CR, LF and both."""
+    return _LINE_END.split(text)
 
 
 def write_atomically(path: str | Path, content: bytes) -> None:
-    """Write `content` to `path`, replacing what was there only when all of it is on disk. `UserError` 6002 on failure."""
-    target = Path(path)
+    """Write `content` to `path`, replacing what was there only when all of it is on disk. `UserError` 6002 on failure.
+
+    A link is followed and stays; a device or a pipe is written to as it is; the permissions of an older file are kept.
+    """
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
+        mode = _mode_of(path)
+        if mode is None or stat.S_ISREG(mode):
+            _replace(Path(os.path.realpath(path)), mode, content)
+        else:
+            with open(path, "wb") as stream:
                 stream.write(content)
+    except (OSError, ValueError) as error:
+        number = error.errno if isinstance(error, OSError) else None
+        raise user_error(
+            codes.FILE_UNWRITABLE, f"cannot write {path}: {_reason(error)}",
+            help=_WRITE_HELP.get(number or 0, "choose a place that you may write to"),
+        ) from None
+
+
+def _mode_of(path: str | Path) -> int | None:
+    """What there is at `path`, None if nothing is. Raises `OSError` for a file that may not be written."""
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISREG(mode) and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    return mode
+
+
+def _replace(target: Path, mode: int | None, content: bytes) -> None:
+    # The name of the temporary file is short, whatever the target's: the longest name allowed is no less allowed here.
+    descriptor, temporary = tempfile.mkstemp(prefix=".ixpemu-", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+        if mode is None:
             # mkstemp makes files for their owner alone; an output file gets what the user's umask says.
             umask = os.umask(0)
             os.umask(umask)
-            os.chmod(temporary, 0o666 & ~umask)
-            os.replace(temporary, target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise user_error(
-            codes.FILE_UNWRITABLE, f"cannot write {path}: {_reason(error)}", help="check that the folder exists and is writable"
-        ) from None
+            mode = 0o666 & ~umask
+        os.chmod(temporary, stat.S_IMODE(mode))
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
 
 
 def make_folder(path: str | Path) -> None:
     """Make the folder `path` and those above it, where they are not there. `UserError` 6002 on failure."""
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise user_error(
             codes.FILE_UNWRITABLE, f"cannot make the folder {path}: {_reason(error)}", help="check that it may be written"
         ) from None

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 CONTROL_STORE_WORDS = 4096      # one IXP2400 microengine; size from the part's public literature, confidence H
 WORD_BYTES = 5
@@ -60,16 +63,16 @@ class LiveRange:
     last: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)       # no slots: the array of words is kept in the object once somebody wants it
 class Image:
     """A program for one microengine.
 
-    `words`: uint64 array, one 40-bit word each; a control store holds 4,096. `contexts`: 8 or 4. `labels`: name, with its `#`,
-    to word address. `registers`: unique name (`l0000!count`) to physical register (`a5`); a name that lives in several has them
-    separated by blanks, in order of the text. `ranges`: where each name lives. `debug`: one entry per word, or empty.
+    `values`: the 40-bit words; a control store holds 4,096. `contexts`: 8 or 4. `labels`: name, with its `#`, to word address.
+    `registers`: unique name (`l0000!count`) to physical register (`a5`); a name that lives in several has them separated by
+    blanks, in order of the text. `ranges`: where each name lives. `debug`: one entry per word, or empty.
     """
 
-    words: npt.NDArray[np.uint64]
+    values: tuple[int, ...]
     contexts: int = 8
     labels: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     registers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -80,26 +83,35 @@ class Image:
     @classmethod
     def from_words(cls, words: Iterable[int], contexts: int = 8) -> Image:
         """An image of bare words, with no labels and no debug information."""
-        values = [int(word) for word in words]
+        values = tuple(int(word) for word in words)
         for address, value in enumerate(values):
             if not 0 <= value < WORD_LIMIT:
                 raise ValueError(f"word {address} is {value:#x}: a word has 40 bits")
         if contexts not in (4, 8):
             raise ValueError(f"{contexts} contexts: a microengine runs 4 or 8")
-        return cls(np.array(values, dtype=np.uint64), contexts)
+        return cls(values, contexts)
+
+    @cached_property
+    def words(self) -> npt.NDArray[np.uint64]:
+        """The words as an array that cannot be changed. Made when it is wanted: an assembly does without numpy."""
+        import numpy as np
+
+        words = np.array(self.values, dtype=np.uint64)
+        words.flags.writeable = False
+        return words
 
     def __len__(self) -> int:
-        return len(self.words)
+        return len(self.values)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Image):
             return NotImplemented
-        return bool(np.array_equal(self.words, other.words)) and self._described() == other._described()
+        return self._described() == other._described()
 
-    __hash__ = None  # type: ignore[assignment]     # holds an array
+    __hash__ = None  # type: ignore[assignment]     # holds mappings
 
     def _described(self) -> tuple[object, ...]:
-        return self.contexts, dict(self.labels), dict(self.registers), self.debug, self.probes, self.ranges
+        return self.values, self.contexts, dict(self.labels), dict(self.registers), self.debug, self.probes, self.ranges
 
     def save(self, path: str | Path, format: str | None = None) -> None:
         """Write the image to `path` as `ixp`, `words`, `ucode-c` or `bin`; by default as the suffix says, else as `ixp`."""

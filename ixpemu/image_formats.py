@@ -24,11 +24,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
-import numpy as np
-
 from ixpemu import codes
 from ixpemu.diagnostics import UserError, user_error
-from ixpemu.files import read_bytes, write_atomically
+from ixpemu.files import MOST_TEXT, read_bytes, write_atomically
 from ixpemu.image import WORD_BYTES, Image, LiveRange, Place, Probe, WordOrigin
 
 FORMATS = ("ixp", "words", "ucode-c", "bin")
@@ -49,7 +47,7 @@ def save(image: Image, path: str | Path, format: str | None = None) -> None:
 
 def load(path: str | Path, format: str | None = None, contexts: int = 8) -> Image:
     """Read an image from `path`."""
-    return from_bytes(read_bytes(path), format or format_of(path), str(path), contexts)
+    return from_bytes(read_bytes(path, MOST_TEXT), format or format_of(path), str(path), contexts)
 
 
 def to_bytes(image: Image, format: str) -> bytes:
@@ -89,7 +87,7 @@ def _text(content: bytes, name: str) -> list[str]:
 
 def _write_words(image: Image) -> bytes:
     head = f"# {len(image)} words of 40 bits, {image.contexts} contexts\n"
-    return (head + "".join(f"{word:010x}\n" for word in image.words.tolist())).encode()
+    return (head + "".join(f"{word:010x}\n" for word in image.values)).encode()
 
 
 _HEX_WORD = re.compile(r"(?:0x)?([0-9a-fA-F]{1,10})")
@@ -111,7 +109,7 @@ def _read_words(content: bytes, name: str, contexts: int) -> Image:
 
 
 def _word_bytes(image: Image) -> bytes:
-    return b"".join(word.to_bytes(WORD_BYTES, "big") for word in image.words.tolist())
+    return b"".join(word.to_bytes(WORD_BYTES, "big") for word in image.values)
 
 
 def _write_c(image: Image) -> bytes:
@@ -123,7 +121,7 @@ def _write_c(image: Image) -> bytes:
 
 
 _C_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_C_ITEM = re.compile(r"0[xX][0-9a-fA-F]+|\d+")
+_C_BYTE = re.compile(r"0[xX]0*([0-9a-fA-F]{1,2})|(0|[1-9][0-9]{0,2})")
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -133,21 +131,29 @@ def _blank(match: re.Match[str]) -> str:
 
 def _read_c(content: bytes, name: str, contexts: int) -> Image:
     text = _C_COMMENT.sub(_blank, "\n".join(_text(content, name)))
-    start, end = text.find("{"), text.rfind("}")
+    start, end = text.find("{"), text.find("}")
     if start < 0 or end < start:
         line = text.count("\n") + 1
         raise _damaged(name, line, "no { ... } of byte values", "a C initialiser of byte values, five for every word")
+    last = text.count("\n", 0, end) + 1
+    if text[end + 1 :].strip(" \t\n;"):
+        raise _damaged(name, last, "the file goes on behind the }", "one C initialiser in one file")
     data, line = bytearray(), text.count("\n", 0, start) + 1
     for row_number, row in enumerate(text[start + 1 : end].split("\n"), start=line):
         for item in (piece.strip() for piece in row.split(",")):
             if not item:
                 continue
-            value = int(item, 0) if _C_ITEM.fullmatch(item) and not re.fullmatch(r"0\d+", item) else 256
-            if value > 255:
-                raise _damaged(name, row_number, f"{item[:40]!r} is not a byte", "byte values 0 to 255, commas between them")
-            data.append(value)
-    return _from_word_bytes(bytes(data), name, text.count("\n", 0, end) + 1, contexts)
+            data.append(_c_byte(item, name, row_number))
+    return _from_word_bytes(bytes(data), name, last, contexts)
 
+
+def _c_byte(item: str, name: str, line: int) -> int:
+    """The value of one item of the initialiser, in decimal or hexadecimal as `ucode-c` files have it; no octal."""
+    match = _C_BYTE.fullmatch(item)
+    value = 256 if match is None else int(match[1], 16) if match[1] is not None else int(match[2])
+    if value > 255:
+        raise _damaged(name, line, f"{item[:40]!r} is not a byte", "byte values 0 to 255, commas between them")
+    return value
 
 
 def _from_word_bytes(data: bytes, name: str, line: int, contexts: int) -> Image:
@@ -174,7 +180,7 @@ def _word_line(word: int, origin: WordOrigin | None) -> str:
 
 
 def _write_ixp(image: Image) -> bytes:
-    words = image.words.tolist()
+    words = image.values
     origins = image.debug if len(image.debug) == len(words) else [None] * len(words)
     lines = [f"ixp {_VERSION}", f"contexts {image.contexts}", f"words {len(words)}"]
     lines += [_word_line(word, origin) for word, origin in zip(words, origins, strict=True)]
@@ -231,13 +237,16 @@ class _Records:
             raise self.damaged(f"expected '{keyword}' and a number")
         return fields[1]
 
-    def table(self, keyword: str, *kinds: type) -> list[list[str | int]]:
-        """The rows of the section `keyword`, each with fields of `kinds`."""
+    def table(self, keyword: str, *kinds: type, last: int = 0) -> list[list[str | int]]:
+        """The rows of the section `keyword`, each with fields of `kinds`; its numbers are word addresses up to `last`."""
         rows = []
         for _ in range(self.header(keyword)):
             fields = self.next()
             if [type(field) for field in fields] != list(kinds):
                 raise self.damaged(f"not a row of '{keyword}'")
+            for field in fields:
+                if isinstance(field, int) and field > last:
+                    raise self.damaged(f"address {field} is behind the last word of the image")
             rows.append(fields)
         return rows
 
@@ -274,12 +283,14 @@ def _read_ixp(content: bytes, name: str, contexts: int) -> Image:
     origins = [origin for _, origin in rows if origin is not None]
     if origins and len(origins) != len(rows):
         raise records.damaged("some words have a source place and some have none")
-    labels = {str(row[0]): int(row[1]) for row in records.table("labels", str, int)}
+    behind = len(rows)          # where a label or a probe at the end of the text stands
+    labels = {str(row[0]): int(row[1]) for row in records.table("labels", str, int, last=behind)}
     registers = {str(row[0]): str(row[1]) for row in records.table("registers", str, str)}
-    ranges = tuple(LiveRange(str(r[0]), str(r[1]), int(r[2]), int(r[3])) for r in records.table("ranges", str, str, int, int))
-    probes = tuple(Probe(str(row[0]), int(row[1]), str(row[2])) for row in records.table("probes", str, int, str))
+    kept = records.table("ranges", str, str, int, int, last=behind - 1)
+    ranges = tuple(LiveRange(str(r[0]), str(r[1]), int(r[2]), int(r[3])) for r in kept)
+    probes = tuple(Probe(str(r[0]), int(r[1]), str(r[2])) for r in records.table("probes", str, int, str, last=behind))
     _check_end(records, content)
-    words = np.array([word for word, _ in rows], dtype=np.uint64)
+    words = tuple(word for word, _ in rows)
     return Image(words, contexts, MappingProxyType(labels), MappingProxyType(registers), tuple(origins), probes, ranges)
 
 

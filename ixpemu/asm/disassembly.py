@@ -20,9 +20,9 @@ def disassemble(image: Image | Iterable[int], contexts: int = 8) -> str:
     """
     isa = instruction_set()
     if isinstance(image, Image):
-        words, contexts = image.words.tolist(), image.contexts
+        words, contexts = image.values, image.contexts
     else:
-        words = Image.from_words(image, contexts).words.tolist()
+        words = Image.from_words(image, contexts).values
     lines, targets = [], set()
     for word in words:
         text, reached = _line(isa, word, contexts)

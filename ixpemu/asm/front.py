@@ -18,7 +18,6 @@ from ixpemu.asm.lower import Lowering
 from ixpemu.asm.operands import OperandReader
 from ixpemu.asm.parser import parse_line
 from ixpemu.asm.preprocess import Preprocessed, preprocess
-from ixpemu.asm.preprocess_files import decode
 from ixpemu.asm.preprocess_text import WORDS
 from ixpemu.asm.program import Program
 from ixpemu.asm.scope import Labels, Scopes
@@ -33,7 +32,8 @@ from ixpemu.codes import (
     INCLUDE_MISSING,
     MACRO_UNKNOWN,
 )
-from ixpemu.diagnostics import AssemblyError, Diagnostic, Note, Origin, Severity, Sources, Span
+from ixpemu.diagnostics import AssemblyError, Diagnostic, Note, Origin, Severity, Sources, Span, UserError
+from ixpemu.files import MOST_TEXT, decode, read_bytes
 from ixpemu.isa import InstructionSet, instruction_set
 
 _DIRECTIVE = re.compile(r"\s*(\.[A-Za-z_]\w*)")
@@ -99,11 +99,10 @@ def _explain_case(findings: Findings, preprocessed: Preprocessed, sources: Sourc
 def read_source(file: str) -> str:
     """The text of a source file. Raises `AssemblyError` if it cannot be read."""
     try:
-        return decode(Path(file).read_bytes())
-    except (OSError, ValueError) as error:      # ValueError: a name that no file system takes
-        reason = (error.strerror if isinstance(error, OSError) else None) or "no such file"
-        message = f"the source file `{file}` cannot be read: {reason}"
-        raise AssemblyError(Diagnostic(FILE_UNREADABLE, message, origin=Origin(Span(file, 1)))) from error
+        return decode(read_bytes(file, MOST_TEXT))
+    except UserError as error:
+        diagnostic = error.diagnostics[0]
+        raise AssemblyError(replace(diagnostic, origin=Origin(Span(file, 1)))) from error
 
 
 class Parsed(NamedTuple):

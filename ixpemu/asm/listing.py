@@ -81,7 +81,7 @@ def listing(image: Image, operations: Sequence[Operation], isa: InstructionSet) 
     lines = [f"; {len(image)} words, {image.contexts} contexts"]
     open_macros: list[str] = []
     line: object = None
-    for address, (word, operation) in enumerate(zip(image.words.tolist(), operations, strict=True)):
+    for address, (word, operation) in enumerate(zip(image.values, operations, strict=True)):
         origin = image.debug[address] if image.debug else None
         if origin is not None:
             lines += _macro_lines(open_macros, [macro for macro, _ in reversed(origin.macros)])

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-import numpy as np
-
 from ixpemu.asm import listing as texts
 from ixpemu.asm.allocate import Allocation, allocate, physical
 from ixpemu.asm.banks import Place
@@ -90,7 +88,7 @@ def back_end(program: Program, findings: Findings) -> Assembly:
     words = encode(program, operations, isa, findings)
     findings.raise_if_errors()
     image = Image(
-        np.array(words, dtype=np.uint64), program.contexts, MappingProxyType(dict(program.labels)),
+        tuple(words), program.contexts, MappingProxyType(dict(program.labels)),
         MappingProxyType(texts.registers(allocation)), tuple(_origin(instruction) for instruction in program.instructions),
         tuple(_probes(allocation)), texts.live_ranges(allocation),
     )

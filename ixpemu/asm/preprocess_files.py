@@ -11,9 +11,10 @@ from pathlib import Path
 
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.preprocess_text import Substitution
-from ixpemu.asm.source import NEWLINE, Line, logical_lines
+from ixpemu.asm.source import Line, logical_lines
 from ixpemu.codes import FILE_UNREADABLE, HASH_MALFORMED, INCLUDE_CYCLE, INCLUDE_MISSING
-from ixpemu.diagnostics import Origin, Sources
+from ixpemu.diagnostics import Origin, Sources, UserError
+from ixpemu.files import MOST_TEXT, decode, read_bytes, split_lines
 
 DEEPEST = 50        # files within files
 _INCLUDE = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|<([^>]+)>)\s*$""")
@@ -31,7 +32,7 @@ class Files:
 
     def text(self, file: str, text: str) -> list[Line]:
         """The lines of a text that is there already."""
-        self._sources.lines[file] = NEWLINE.split(text)
+        self._sources.lines[file] = split_lines(text)
         return logical_lines(file, text, self._findings)
 
     def include(self, line: Line, start: int, within: tuple[Path, ...]) -> tuple[Path, list[Line]] | None:
@@ -72,9 +73,9 @@ class Files:
         if known is not None:
             return known
         try:
-            text = decode(path.read_bytes())
-        except OSError as error:
-            self._findings.error(FILE_UNREADABLE, f"`{path}` cannot be read: {error.strerror}", where)
+            text = decode(read_bytes(path, MOST_TEXT))
+        except UserError as error:
+            self._findings.error(FILE_UNREADABLE, error.diagnostics[0].message, where)
             return []
         lines = self._lines_of[resolved] = self.text(str(path), text)
         return lines
@@ -85,11 +86,3 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):       # a name no file system takes
         return False
-
-
-def decode(content: bytes) -> str:
-    """The text of a source file: UTF-8, or Latin-1 as old editors wrote it."""
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("latin-1")

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from ixpemu.asm.findings import Findings
 from ixpemu.codes import COMMENT_OPEN
 from ixpemu.diagnostics import MacroFrame, Origin, Span
+from ixpemu.files import split_lines
 
 
 class Mark(NamedTuple):
@@ -131,7 +132,6 @@ class Builder:
         return Line(file, "".join(self.parts), tuple(self.marks) or (Mark(0, 1, 1, 1, 0),), frames)
 
 
-NEWLINE = re.compile(r"\r\n|\n|\r")
 _COMMENT = re.compile(r"""'[^']*'|"[^"]*"|/\*\*/|/\*|//|;""")
 _STRING = re.compile(r"""'[^']*'|"[^"]*\"""")
 # What cannot be the middle of a bracketed list: a directive of either kind, or a label's definition.
@@ -146,7 +146,7 @@ def without_comments(file: str, text: str, findings: Findings) -> list[str]:
     """The physical lines, every comment blanked out or cut off so that columns stay; `/**/` stays."""
     lines: list[str] = []
     inside: Origin | None = None        # where the block comment that we are in began
-    for number, raw in enumerate(NEWLINE.split(text), 1):
+    for number, raw in enumerate(split_lines(text), 1):
         line = raw.replace("\0", " ")
         start = 0
         if inside is not None:

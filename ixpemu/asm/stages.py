@@ -68,7 +68,7 @@ def _program_stage(stage: str, program: Program, findings: Findings) -> str:
     if stage == "allocate":
         allocation: Allocation = allocate(program, instruction_set(), findings)
         return listing.allocation_text(allocation)
-    return "".join(f"{word:010x}\n" for word in back_end(program, findings).image.words.tolist())
+    return "".join(f"{word:010x}\n" for word in back_end(program, findings).image.values)
 
 
 def _statement_text(statement: Statement) -> str:

@@ -17,21 +17,21 @@ from ixpemu.image_formats import FORMATS, from_bytes, to_bytes
 TEXT = st.text(max_size=20)
 PLACE = st.builds(Place, TEXT, st.integers(0, 10**6))
 ORIGIN = st.builds(WordOrigin, PLACE, TEXT, st.lists(st.tuples(TEXT, PLACE), max_size=2).map(tuple))
-NUMBER = st.integers(0, 4095)
-
 
 @st.composite
 def images(draw: st.DrawFn) -> Image:
     words = draw(st.lists(st.integers(0, 2**40 - 1), max_size=12))
     debug = tuple(draw(ORIGIN) for _ in words) if draw(st.booleans()) else ()
+    address = st.integers(0, len(words))
+    word = st.integers(0, max(0, len(words) - 1))
     return Image(
-        np.array(words, dtype=np.uint64),
+        tuple(words),
         draw(st.sampled_from([4, 8])),
-        draw(st.dictionaries(TEXT, NUMBER, max_size=3)),
+        draw(st.dictionaries(TEXT, address, max_size=3)),
         draw(st.dictionaries(TEXT, TEXT, max_size=3)),
         debug,
-        tuple(draw(st.lists(st.builds(Probe, TEXT, NUMBER, TEXT), max_size=2))),
-        tuple(draw(st.lists(st.builds(LiveRange, TEXT, TEXT, NUMBER, NUMBER), max_size=2))),
+        tuple(draw(st.lists(st.builds(Probe, TEXT, address, TEXT), max_size=2))),
+        tuple(draw(st.lists(st.builds(LiveRange, TEXT, TEXT, word, word), max_size=2 if words else 0))),
     )
 
 
@@ -39,7 +39,7 @@ def sample() -> Image:
     calls = (("copy", Place("m.uc", 7)),)
     origins = tuple(WordOrigin(Place("dir/a file.uc", line), f'alu["{line}", x]', calls) for line in (1, 2, 3))
     return Image(
-        np.array([0xF0000C0300, 0xE000020000, 0x1234567890], dtype=np.uint64), 8, {"loop": 1}, {"l0000!count": "a5 b0"}, origins,
+        (0xF0000C0300, 0xE000020000, 0x1234567890), 8, {"loop": 1}, {"l0000!count": "a5 b0"}, origins,
         (Probe("rx_done", 2, "a3"),), (LiveRange("l0000!count", "a5", 0, 2),),
     )
 
@@ -84,6 +84,10 @@ def test_a_c_initialiser_by_another_hand_is_read() -> None:
         ("ucode-c", b"int x;\n", 1, "no {"),
         ("ucode-c", b"{ 1, 2,\n 3, 0x100, 4 }", 2, "not a byte"),
         ("ucode-c", b"{ 1, 2,\n 3, 4 }", 2, "4 bytes"),
+        ("ucode-c", b"{ 1, 2,\n " + b"9" * 5000 + b" }", 2, "not a byte"),
+        ("ucode-c", "{ 1, 2,\n \u0663, 4, 5 }".encode(), 2, "not a byte"),
+        ("ucode-c", b"{ 1, 2, 3,\n 010, 5 }", 2, "not a byte"),
+        ("ucode-c", b"{ 1, 2, 3,\n 4, 5 };\nint x;", 2, "goes on"),
         ("bin", b"\0\0\0\0", 1, "4 bytes"),
         ("ixp", b"", 1, "not an ixp image"),
         ("ixp", b"ixp 9\n", 1, "reads 'ixp 1'"),

@@ -1,6 +1,7 @@
 """Imports go one way. The layers are read from the syntax trees, so that an import inside a function counts too."""
 
 import ast
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -110,6 +111,23 @@ def test_the_table_itself_has_no_cycle() -> None:
         for part in free:
             del left[part]
     assert "asm" not in ALLOWED["engine"] | ALLOWED["chip"] and not {"engine", "chip"} & ALLOWED["asm"]
+
+
+# What makes a start slow and no assembly needs; speed itself is for `ixpemu bench` to measure.
+HEAVY = ("numba", "numpy", "rich", "dpkt", "scapy", "ixpemu.engine", "ixpemu.chip", "ixpemu.app", "ixpemu.cli_run")
+
+
+def test_an_assembly_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
+    (tmp_path / "p.uc").write_text("nop\nctx_arb[kill]\n")
+    code = (
+        "import sys\nfrom ixpemu.cli import main\nsys.argv = ['ixpemu', 'asm', 'p.uc']\ntry:\n    main()\n"
+        f"except SystemExit as leaving:\n    print(leaving.code, sorted(set({HEAVY!r}) & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == "0 []", done.stderr
 
 
 @pytest.mark.parametrize("statement", [
