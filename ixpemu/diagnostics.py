@@ -109,18 +109,42 @@ class Sources:
 
 
 _MOST_CALLS = 8     # of a macro call chain that are shown
+_WIDEST = 160       # characters of a source line that are shown
+_BEFORE = 40        # of those, before the place in question
+_LONGEST = 600      # characters of a message
+# What would steer a terminal, or turn the direction of the text, is shown as a replacement character of the same width.
+_UNSHOWN = {
+    code: "\ufffd" for code in (*range(9), *range(10, 32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
+
+
+def _shown(text: str) -> str:
+    """A text of any content and length as it is shown."""
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST // 2]} ... {text[-_LONGEST // 4:]}"
+    return text.translate(_UNSHOWN)
+
+
+def _excerpt(text: str, span: Span) -> tuple[str, str]:
+    """The part of a source line around a span, and the line of carets under it."""
+    start = min(max(span.column - 1, 0), len(text))
+    length = max(1, min(span.length, len(text) - start))
+    first = max(0, min(start - _BEFORE, len(text) - _WIDEST))
+    piece = text[first:first + _WIDEST]
+    before, behind = "... " if first else "", " ..." if first + _WIDEST < len(text) else ""
+    # A tab in the source stays a tab under it, so that the caret lines up whatever the tab width.
+    lead = " " * len(before) + "".join("\t" if ch == "\t" else " " for ch in text[first:start])
+    carets = "^" * max(1, min(length, first + len(piece) - start))
+    return f"{before}{piece.translate(_UNSHOWN)}{behind}", lead + carets
 
 
 def _place(origin: Origin, sources: Sources | None, indent: str) -> list[str]:
-    out = [f"{indent}--> {origin.span}"]
+    out = [f"{indent}--> {_shown(str(origin.span))}"]
     text = sources.line(origin.span) if sources is not None else None
     if text is not None:
-        start = min(max(origin.span.column - 1, 0), len(text))
-        length = max(1, min(origin.span.length, len(text) - start))
-        # A tab in the source stays a tab under it, so that the caret lines up whatever the tab width.
-        lead = "".join("\t" if ch == "\t" else " " for ch in text[:start])
-        out += [f"{indent}    | {text}", f"{indent}    | {lead}{'^' * length}"]
-    calls = [f"{indent}    in macro {frame.macro}, called at {frame.call}" for frame in origin.expansions]
+        line, carets = _excerpt(text, origin.span)
+        out += [f"{indent}    | {line}", f"{indent}    | {carets}"]
+    calls = [f"{indent}    in macro {_shown(frame.macro)}, called at {_shown(str(frame.call))}" for frame in origin.expansions]
     if len(calls) > _MOST_CALLS:
         calls[_MOST_CALLS - 1:-1] = [f"{indent}    ... and {len(calls) - _MOST_CALLS} more calls"]
     out += calls
@@ -128,16 +152,19 @@ def _place(origin: Origin, sources: Sources | None, indent: str) -> list[str]:
 
 
 def render(diagnostic: Diagnostic, sources: Sources | None = None) -> str:
-    """The diagnostic as plain text lines with its source line, a caret, its macro call chain, notes and help."""
-    out = [f"{diagnostic.severity.value} {diagnostic.label}: {diagnostic.message}"]
+    """The diagnostic as plain text lines with its source line, carets, its macro call chain, notes and help.
+
+    What a file holds is shown harmlessly: long lines in part, control characters as replacement characters.
+    """
+    out = [f"{diagnostic.severity.value} {diagnostic.label}: {_shown(diagnostic.message)}"]
     if diagnostic.origin is not None:
         out += _place(diagnostic.origin, sources, "  ")
     for note in diagnostic.notes:
-        out.append(f"  note: {note.message}")
+        out.append(f"  note: {_shown(note.message)}")
         if note.origin is not None:
             out += _place(note.origin, sources, "    ")
     if diagnostic.help is not None:
-        out.append(f"  help: {diagnostic.help}")
+        out.append(f"  help: {_shown(diagnostic.help)}")
     return "\n".join(out)
 
 
