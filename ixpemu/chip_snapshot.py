@@ -18,9 +18,10 @@ from ixpemu.diagnostics import user_error
 from ixpemu.engine.layout import ENGINE
 from ixpemu.engine.state import PAGE_WORDS, STATE, STATE_VERSION
 
-# Fields about the caller's slices and not about the machine.
+# Fields about the caller's slices and not about the machine. Reserved events are noted in the order in which private runs find them.
 HOUSEKEEPING = ("now", "limit", "stop_mask", "stop_reason", "stop_me", "stop_ctx", "stop_pc", "stop_value", "stop_time",
-                "stop_at_packets", "commits")
+                "stop_at_packets", "commits", "reserved_rows", "reserved_kind", "reserved_me", "reserved_ctx", "reserved_pc", "reserved_value",
+                "reserved_time")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

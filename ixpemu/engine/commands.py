@@ -1,24 +1,31 @@
 """Commands on their way: from a microengine through its FIFO and the command bus into a unit's queue, and back as a push or pull.
 
-A command commits when it issues. From there its times are reserved in order: departure from the FIFO (whole-microengine stall when
-it is full), the cluster's command bus, a place in the unit's queue, the unit itself. `units.py` acts when the unit reaches it.
-An unloaded reference takes 1 issue cycle + command.path + the unit's own cycles + push (or pull) + one cycle a word.
+All its times are worked out when a command commits: departure from the FIFO (whole-microengine stall when it is full), the cluster's
+command bus, a place in the unit's queue, the access, the push or pull bus. What remains is one event at its end; units.py acts on
+memory in queue order, at the latest before anybody can see it. An unloaded reference takes 1 issue cycle + command.path + the
+unit's own cycles + push (or pull) + one cycle a word.
 """
 
 from __future__ import annotations
 
 from numpy import uint8, uint16, uint32, uint64
 
+from ixpemu.engine.events import put_event, reserve
 from ixpemu.engine.jit import jit
-from ixpemu.engine.lanes import request_stop, schedule, schedule_push
+from ixpemu.engine.lanes import request_stop
 from ixpemu.engine.layout import (
-    ACCESS_DEPTH,
-    KEY_SHIFT,
-    LANE_D_PULL,
-    LANE_D_PUSH,
-    LANE_PULL0,
-    LANE_PUSH0,
+    BUS_D_PULL,
+    BUS_D_PUSH,
+    BUS_PULL0,
+    BUS_PUSH0,
+    EVENT_ACCESS,
+    EVENT_FLUSH,
+    EVENT_PULL,
+    EVENT_PUSH,
+    EVENTS,
     QUEUE_DEPTH_MAX,
+    QUEUE_ROWS,
+    QUEUE_UNITS,
     RESERVED_UNPOPULATED,
     STOP_INTERNAL,
     UNIT_CAP,
@@ -54,6 +61,7 @@ from ixpemu.engine.parameters import (
     P_MSF_QUEUE,
     P_MSF_READ,
     P_MSF_WRITE,
+    P_PULL_BUFFER_WORD,
     P_PULL_D,
     P_PULL_D_WORD,
     P_PULL_S,
@@ -73,6 +81,7 @@ from ixpemu.engine.parameters import (
     P_SRAM_WRITE,
     P_SRAM_WRITE_WORD,
 )
+from ixpemu.engine.registers import note_in, note_out
 from ixpemu.engine.reserved import report
 
 # What a unit is asked to do; CODE.command and ACCESS.command.
@@ -212,23 +221,8 @@ def other_time(state, engine, unit, command, now):
 
 
 @jit
-def fifo_full_until(state, engine, unit, now):
-    """0 if `engine` may issue a command to `unit` now, else the cycle at which to try again."""
-    free = engine.fifo_time[engine.fifo_next]
-    if free > now:
-        return free
-    lane = uint32(unit)
-    if (uint32(state.lane_tail[lane] - state.lane_head[lane]) >= uint32(ACCESS_DEPTH - 1)
-            or state.outstanding[engine.number >> uint32(2)] >= uint32(ACCESS_DEPTH - 1)):
-        # More is under way than any real queue holds: try again when something has ended.
-        return max(uint64((state.keys[lane] >> uint64(KEY_SHIFT)) + uint64(1)), uint64(now + uint64(1))) \
-            if state.lane_tail[lane] != state.lane_head[lane] else uint64(now + uint64(1))
-    return uint64(0)
-
-
-@jit
 def issue_command(state, engine, i, ctx, address, now):
-    """Send the command of instruction `i` on its way at `now`; its FIFO slot is known to be free. `address` is the operands' sum."""
+    """Send the command of instruction `i` on its way at `now`; there is room for it. `address` is the operands' sum."""
     unit = uint32(i.unit)
     command = uint32(i.command)
     variant = uint32(i.variant)
@@ -244,9 +238,9 @@ def issue_command(state, engine, i, ctx, address, now):
             total = uint32(((word >> uint32(21)) & uint32(15)) + uint32(1))
         if command == uint32(COMMAND_RBUF) or command == uint32(COMMAND_TBUF):
             if (word >> uint32(4)) & uint32(1):
-                value = (word >> uint32(5)) & uint32(0x3FFF)
+                value = uint32((word >> uint32(5)) & uint32(0x3FFF))
         elif (word >> uint32(20)) & uint32(1):
-            byte_mask = (word >> uint32(12)) & uint32(0xFF)
+            byte_mask = uint32((word >> uint32(12)) & uint32(0xFF))
     if unit == uint32(UNIT_DRAM):
         address = uint32(address & uint32(0xFFFFFFF8))
         words = uint32(total * uint32(2))
@@ -274,52 +268,92 @@ def issue_command(state, engine, i, ctx, address, now):
         if unit == uint32(UNIT_CAP) and command != uint32(COMMAND_REFLECT_READ) and command != uint32(COMMAND_REFLECT_WRITE):
             address = uint32(i.target)
         when = other_time(state, engine, unit, command, now)
-    slot = schedule(state, unit, when)
-    entry = state.access[slot]
+    if variant & uint32(COMPLETE_IN):
+        note_in(engine, ctx, first, words)
+    if variant & uint32(COMPLETE_OUT):
+        note_out(engine, ctx, first, words)
+    cluster = uint32(me >> uint32(2))
+    state.outstanding[cluster] = uint32(state.outstanding[cluster] + uint32(1))
+    at = uint32(ctx * uint32(UNIT_COUNT) + unit)
+    engine.refs[at] = uint32(engine.refs[at] + uint32(1))
+    state.words_moved[unit] = uint64(state.words_moved[unit] + uint64(words))
+    if unit >= uint32(QUEUE_UNITS):
+        # The MSF and the CAP act at their exact time: others see it.
+        event = state.events[put_event(state, when)]
+        event.kind = uint8(EVENT_ACCESS)
+        event.address = address
+        event.value = value
+        event.signals = i.mask
+        event.first = uint16(first)
+        event.pc = uint16(engine.pc[ctx])
+        event.me = uint8(me)
+        event.ctx = uint8(ctx)
+        event.command = uint8(command)
+        event.total = uint8(words)
+        event.unit = uint8(unit)
+        return
+    slot = uint32(EVENTS)
+    if variant & uint32(COMPLETE_IN):
+        slot = push_words(state, me, ctx, first, words, i.mask, unit, 0, when)
+    else:
+        cycles = uint32(0)
+        if command == uint32(COMMAND_RBUF) or command == uint32(COMMAND_TBUF):
+            cycles = uint32(((words + uint32(1)) >> uint32(1)) * state.parameter[P_PULL_BUFFER_WORD])
+            event = state.events[put_event(state, when)]
+            event.kind = uint8(EVENT_FLUSH)
+            event.unit = uint8(unit)
+        slot = end_pull(state, me, ctx, words, cycles, i.mask, unit, when)
+    tail = state.queue_tail[unit]
+    entry = state.queue[uint32(unit * uint32(QUEUE_ROWS) + (tail & uint32(QUEUE_ROWS - 1)))]
+    # A queue is in order: nothing is done before what came before it.
+    before = state.queue_last[unit]
+    entry.time = max(when, before)
+    state.queue_last[unit] = max(when, before)
+    state.queue_tail[unit] = uint32(tail + uint32(1))
     entry.address = address
     entry.value = value
-    entry.signals = i.mask
     entry.first = uint16(first)
+    entry.pc = uint16(engine.pc[ctx])
+    entry.slot = uint16(slot)
     entry.me = uint8(me)
     entry.ctx = uint8(ctx)
     entry.command = uint8(command)
     entry.total = uint8(words)
     entry.unit = uint8(unit)
     entry.byte_mask = uint8(byte_mask)
-    if variant & uint32(COMPLETE_IN):
-        engine.in_pending[ctx] = uint32(engine.in_pending[ctx] + uint32(1))
-        engine.in_total = uint32(engine.in_total + uint32(1))
-    if variant & uint32(COMPLETE_OUT):
-        engine.out_pending[ctx] = uint32(engine.out_pending[ctx] + uint32(1))
-        engine.out_total = uint32(engine.out_total + uint32(1))
-    cluster = uint32(me >> uint32(2))
-    state.outstanding[cluster] = uint32(state.outstanding[cluster] + uint32(1))
-    at = uint32(ctx * uint32(UNIT_COUNT) + unit)
-    engine.refs[at] = uint32(engine.refs[at] + uint32(1))
-    state.words_moved[unit] = uint64(state.words_moved[unit] + uint64(words))
 
 
 @jit
 def push_words(state, me, ctx, first, words, signals, unit, packet, now):
-    """Send `words` words and then `signals` to a context over its cluster's S-push bus (`unit` DRAM: over the D-push bus).
+    """Send `words` words, ready at `now`, and then `signals` to a context over its cluster's S-push bus (`unit` DRAM: the D-push bus).
 
-    Returns the slot: the caller puts the words into `state.pushes[slot].words`. `first` is the register-file index of the first
-    register. `packet`: number of the packet that the context works on once it has them, 0 to leave that alone.
+    Returns the slot: the caller puts the words into `state.events[slot].words`. `first` is the register-file index of the first
+    register. `packet`: number of the packet that the context works on once it has them, 0 to leave that alone. Pushes of a unit
+    to a cluster keep their order.
     """
-    if uint32(unit) == uint32(UNIT_DRAM):
-        slot = schedule_push(state, LANE_D_PUSH, now, state.parameter[P_PUSH_D], uint32(state.parameter[P_PUSH_D_WORD] * words))
+    unit = uint32(unit)
+    cluster = uint32(uint32(me) >> uint32(2))
+    order = uint32(uint32(2) * unit + cluster)
+    ready = max(uint64(now), state.push_last[order])
+    if unit == uint32(UNIT_DRAM):
+        cycles = uint32(state.parameter[P_PUSH_D_WORD] * words)
+        end = reserve(state, uint32(BUS_D_PUSH), ready, cycles)
+        when = uint64(end + uint64(state.parameter[P_PUSH_D]))
     else:
-        lane = uint32(uint32(LANE_PUSH0) + (uint32(me) >> uint32(2)))
-        slot = schedule_push(state, lane, now, state.parameter[P_PUSH_S], uint32(state.parameter[P_PUSH_S_WORD] * words))
-    entry = state.pushes[slot]
-    entry.signals = uint32(signals)
-    entry.first = uint16(first)
-    entry.me = uint8(me)
-    entry.ctx = uint8(ctx)
-    entry.total = uint8(words)
-    entry.unit = uint8(unit)
-    entry.pulls = uint8(0)
-    entry.packet = uint32(packet)
+        cycles = uint32(state.parameter[P_PUSH_S_WORD] * words)
+        end = reserve(state, uint32(uint32(BUS_PUSH0) + cluster), ready, cycles)
+        when = uint64(end + uint64(state.parameter[P_PUSH_S]))
+    state.push_last[order] = uint64(end - uint64(cycles))
+    slot = put_event(state, when)
+    event = state.events[slot]
+    event.kind = uint8(EVENT_PUSH)
+    event.signals = uint32(signals)
+    event.first = uint16(first)
+    event.me = uint8(me)
+    event.ctx = uint8(ctx)
+    event.total = uint8(words)
+    event.unit = uint8(unit)
+    event.packet = uint32(packet)
     return slot
 
 
@@ -330,36 +364,40 @@ def expect_push(state, me, ctx):
     engine = state.engines[me]
     engine.in_pending[ctx] = uint32(engine.in_pending[ctx] + uint32(1))
     engine.in_total = uint32(engine.in_total + uint32(1))
+    engine.in_registers[ctx] = uint64(0xFFFFFFFFFFFFFFFF)
+    engine.in_shared = uint32(engine.in_shared | (uint32(1) << uint32(ctx)))
     cluster = uint32(uint32(me) >> uint32(2))
     state.outstanding[cluster] = uint32(state.outstanding[cluster] + uint32(1))
 
 
 @jit
-def end_pull(state, me, ctx, words, word_cycles, signals, unit, now):
-    """The unit has read `words` words from a context: hold the pull bus, and signal when they are through."""
-    if uint32(unit) == uint32(UNIT_DRAM):
-        lane = uint32(LANE_D_PULL)
-        bus = state.parameter[P_PULL_D]
+def end_pull(state, me, ctx, words, bus_cycles, signals, unit, now):
+    """A unit reads `words` words from a context at `now`: hold the pull bus (for `bus_cycles` if not 0), and signal when they are through.
+
+    Returns the slot of the signalling event, EVENTS if there is no signal to raise.
+    """
+    unit = uint32(unit)
+    if unit == uint32(UNIT_DRAM):
+        bus = uint32(BUS_D_PULL)
+        path = state.parameter[P_PULL_D]
         cycles = uint32(state.parameter[P_PULL_D_WORD] * words)
     else:
-        lane = uint32(uint32(LANE_PULL0) + (uint32(me) >> uint32(2)))
-        bus = state.parameter[P_PULL_S]
+        bus = uint32(uint32(BUS_PULL0) + (uint32(me) >> uint32(2)))
+        path = state.parameter[P_PULL_S]
         cycles = uint32(state.parameter[P_PULL_S_WORD] * words)
-    if uint32(word_cycles) != uint32(0):
-        cycles = uint32(word_cycles)
+    if uint32(bus_cycles) != uint32(0):
+        cycles = uint32(bus_cycles)
+    end = reserve(state, bus, uint64(now), cycles)
     if uint32(signals) == uint32(0):
-        state.bus_free[lane] = uint64(max(uint64(now), state.bus_free[lane]) + uint64(cycles))
-        command_ended(state, me)
-        return
-    slot = schedule_push(state, lane, now, bus, cycles)
-    entry = state.pushes[slot]
-    entry.signals = uint32(signals)
-    entry.me = uint8(me)
-    entry.ctx = uint8(ctx)
-    entry.total = uint8(0)
-    entry.unit = uint8(unit)
-    entry.pulls = uint8(1)
-    entry.packet = uint32(0)
+        return uint32(EVENTS)
+    slot = put_event(state, uint64(end + uint64(path)))
+    event = state.events[slot]
+    event.kind = uint8(EVENT_PULL)
+    event.signals = uint32(signals)
+    event.me = uint8(me)
+    event.ctx = uint8(ctx)
+    event.unit = uint8(unit)
+    return slot
 
 
 @jit

@@ -14,36 +14,44 @@ from ixpemu.engine.commands import command_ended
 from ixpemu.engine.contexts import set_signals, stop_engine_key, swap_out
 from ixpemu.engine.csrs import future_count_event
 from ixpemu.engine.dispatch import run_private
+from ixpemu.engine.events import release_event, take_event, take_far_event
 from ixpemu.engine.external import execute_external, finish_forced, pending_marks
 from ixpemu.engine.jit import entry, jit
-from ixpemu.engine.lanes import first_key, pop_access, pop_push, request_stop, set_alarm, set_engine_key
+from ixpemu.engine.lanes import first_key, request_stop, set_alarm, set_engine_key
 from ixpemu.engine.layout import (
     AFTER_SWAP,
     ALARM_FUTURE_COUNT,
     ALARM_MSF_TIMER,
     ALARM_TRANSMIT,
     ALARMS,
+    EVENT_ACCESS,
+    EVENT_FLUSH,
+    EVENT_NEIGHBOR,
+    EVENT_PULL,
+    EVENT_PUSH,
+    EVENT_SIGNAL,
     KEY_ME,
     KEY_SHIFT,
+    KEY_WHEEL,
     LANE_ALARM,
-    LANE_NEIGHBOR,
-    LANE_PUSH0,
-    LANE_SIGNAL_SAME,
     MARK_BREAK,
     MARK_PROBE,
+    MARK_WRITES_OUT,
+    MARK_WRITES_OUT_INDEXED,
     NEIGHBOR,
     NEVER,
+    QUEUE_UNITS,
     STOP_BREAKPOINT,
     STOP_COMMIT,
     STOP_CYCLES,
     STOP_IDLE,
     STORE_WORDS,
-    UNIT_COUNT,
-    UNIT_SIGNAL,
+    UNIT_MSF,
 )
 from ixpemu.engine.msf import msf_timer_event, receive_event, transmit_event
 from ixpemu.engine.parameters import P_LOOKAHEAD
-from ixpemu.engine.units import access
+from ixpemu.engine.registers import filled
+from ixpemu.engine.units import access_cap, access_msf, flush_unit, flush_units
 
 
 @jit
@@ -56,41 +64,41 @@ def run_on(state, engine, now):
 
 
 @jit
-def deliver(state, slot, now):
-    """Words and signals of a push or pull reach their context."""
-    entry = state.pushes[slot]
-    engine = state.engines[entry.me]
-    ctx = uint32(entry.ctx)
-    if entry.pulls == 0:
+def event_due(state, memory, slot, now):
+    """What an event does: words and signals reach a context, or a unit acts."""
+    event = state.events[slot]
+    kind = event.kind
+    if kind == EVENT_ACCESS:
+        if event.unit == UNIT_MSF:
+            access_msf(state, memory, event, now)
+        else:
+            access_cap(state, memory, event, now)
+        return
+    unit = uint32(event.unit)
+    if kind != EVENT_SIGNAL and unit < uint32(QUEUE_UNITS):
+        flush_unit(state, memory, unit, now)
+        if kind == EVENT_FLUSH:
+            return
+    engine = state.engines[event.me]
+    ctx = uint32(event.ctx)
+    if kind == EVENT_PUSH:
         file = engine.file
-        first = uint32(entry.first)
-        words = entry.words
-        for k in range(uint32(entry.total)):
+        first = uint32(event.first)
+        words = event.words
+        for k in range(uint32(event.total)):
             file[uint32(first + uint32(k))] = words[k]
-        engine.in_pending[ctx] = uint32(engine.in_pending[ctx] - uint32(1))
-        engine.in_total = uint32(engine.in_total - uint32(1))
-        if entry.packet != uint32(0):
-            if engine.context != ctx and (engine.ready >> ctx) & uint32(1) == uint32(0):
-                # It has slept until now for whatever it worked on before, not for the packet that arrives.
-                row = uint32(ctx * uint32(UNIT_COUNT) + uint32(entry.unit))
-                engine.waits[row] = uint32(engine.waits[row] + uint32(now - engine.slept_at[ctx]))
-                engine.slept_at[ctx] = now
-            take_packet(state, engine, ctx, entry.packet)
-    command_ended(state, entry.me)
-    if entry.signals != uint32(0) and set_signals(state, engine, ctx, entry.signals, uint32(entry.unit), now):
-        run_on(state, engine, now)
-
-
-@jit
-def between_engines(state, lane, slot, now):
-    """A signal or a next-neighbour word reaches its microengine."""
-    entry = state.access[slot]
-    engine = state.engines[entry.me]
-    if lane == uint32(LANE_NEIGHBOR):
-        engine.file[uint32(uint32(NEIGHBOR) + (entry.address & uint32(127)))] = entry.value
-        if entry.command:
+        filled(engine, ctx, first, uint32(event.total))
+        if event.packet != uint32(0):
+            take_packet(state, engine, ctx, event.packet)
+        command_ended(state, event.me)
+    elif kind == EVENT_PULL:
+        command_ended(state, event.me)
+    elif kind == EVENT_NEIGHBOR:
+        engine.file[uint32(uint32(NEIGHBOR) + (event.address & uint32(127)))] = event.value
+        if event.flag:
             engine.neighbor_words = uint32(engine.neighbor_words + uint32(1))
-    elif set_signals(state, engine, uint32(entry.ctx), entry.signals, UNIT_SIGNAL, now):
+        return
+    if event.signals != uint32(0) and set_signals(state, engine, ctx, event.signals, unit, now):
         run_on(state, engine, now)
 
 
@@ -133,10 +141,12 @@ def commit_engine(state, memory, m, now):
             engine.probed = uint32(engine.probed | uint32(1))
         if marks:
             if i.op < 200:
+                if marks & uint32(MARK_WRITES_OUT | MARK_WRITES_OUT_INDEXED):
+                    flush_units(state, memory, now)
                 run_private(state, engine, uint64(now + uint64(1)), uint32(0))
                 finish_forced(state, engine, i, ctx, now)
             else:
-                execute_external(state, engine, i, ctx, now)
+                execute_external(state, memory, engine, i, ctx, now)
             if engine.clock != now:
                 engine.probed = uint32(0)
     if engine.context < uint32(0x80) and state.stop_reason == uint32(0):
@@ -164,16 +174,20 @@ def run_slice(state, memory):
         state.commits = uint64(state.commits + uint64(1))
         if number >= uint32(KEY_ME):
             commit_engine(state, memory, uint32(number - uint32(KEY_ME)), when)
-        elif number >= uint32(LANE_ALARM):
+        elif number == uint32(KEY_WHEEL):
+            slot = take_event(state, when)
+            event_due(state, memory, slot, when)
+            release_event(state, slot)
+        elif number == uint32(LANE_ALARM):
             alarm_event(state, memory, when)
-        elif number >= uint32(LANE_PUSH0):
-            deliver(state, pop_push(state, number), when)
-        elif number >= uint32(LANE_SIGNAL_SAME):
-            between_engines(state, number, pop_access(state, number), when)
         else:
-            access(state, memory, state.access[pop_access(state, number)], when)
+            slot = take_far_event(state, when)
+            event_due(state, memory, slot, when)
+            release_event(state, slot)
         if (state.stop_mask >> uint32(STOP_COMMIT)) & uint32(1):
             request_stop(state, STOP_COMMIT, 0, 0)
         if state.stop_reason != uint32(0):
             break
+    # Whoever looks now sees what has happened before the limit, or up to the last commit.
+    flush_units(state, memory, uint64(state.limit - uint64(1)) if state.stop_reason <= uint32(STOP_IDLE) else state.now)
     return state.stop_reason

@@ -7,17 +7,17 @@ csr data of isa/.
 
 from __future__ import annotations
 
-from numpy import uint32, uint64
+from numpy import uint8, uint32, uint64
 
 from ixpemu.engine import numbers as n
 from ixpemu.engine.contexts import enable_contexts, update_ready
+from ixpemu.engine.events import put_event
 from ixpemu.engine.jit import jit
-from ixpemu.engine.lanes import schedule, set_alarm
+from ixpemu.engine.lanes import set_alarm
 from ixpemu.engine.layout import (
     ALARM_FUTURE_COUNT,
     CONTEXTS,
-    LANE_SIGNAL_NEIGHBOR,
-    LANE_SIGNAL_SAME,
+    EVENT_SIGNAL,
     ME_COUNT,
     NEVER,
     SHADOW_BYTE_INDEX,
@@ -168,7 +168,7 @@ def write_csr(state, engine, ctx, address, value, now):
     if address == uint32(n.CSR_SAME_ME_SIGNAL):
         step = uint32(1) if (engine.ctx_enables >> uint32(31)) == uint32(0) else uint32(2)
         to = uint32((ctx + step) & uint32(7)) if (value >> uint32(7)) & uint32(1) else uint32(value & uint32(7))
-        send_signal(state, LANE_SIGNAL_SAME, engine.number, to, uint32((value >> uint32(3)) & uint32(15)),
+        send_signal(state, engine.number, to, uint32((value >> uint32(3)) & uint32(15)),
                     uint64(now + uint64(state.parameter[P_SIGNAL_SAME])))
     elif address == uint32(n.CSR_NEXT_NEIGHBOR_SIGNAL) or address == uint32(n.CSR_PREV_NEIGHBOR_SIGNAL):
         following = address == uint32(n.CSR_NEXT_NEIGHBOR_SIGNAL)
@@ -179,7 +179,7 @@ def write_csr(state, engine, ctx, address, value, now):
         elif not following and engine.number > uint32(0):
             other = uint32(engine.number - uint32(1))
         if other != engine.number:
-            send_signal(state, LANE_SIGNAL_NEIGHBOR, other, to, uint32((value >> uint32(3)) & uint32(15)),
+            send_signal(state, other, to, uint32((value >> uint32(3)) & uint32(15)),
                         uint64(now + uint64(state.parameter[P_SIGNAL_NEIGHBOR])))
     elif address == uint32(n.CSR_ACTIVE_CTX_WAKEUP_EVENTS):
         engine.wakeup[ctx] = value & uint32(0x1FFFF)
@@ -248,13 +248,14 @@ def write_rare_csr(state, engine, ctx, address, value, now):
 
 
 @jit
-def send_signal(state, lane, me, ctx, signal, when):
+def send_signal(state, me, ctx, signal, when):
     """Have event signal number `signal` reach a context at `when`."""
-    slot = schedule(state, lane, when)
-    entry = state.access[slot]
-    entry.me = me
-    entry.ctx = ctx
-    entry.signals = uint32(uint32(1) << uint32(signal)) & uint32(SIGNAL_BITS)
+    event = state.events[put_event(state, when)]
+    event.kind = uint8(EVENT_SIGNAL)
+    event.me = uint8(me)
+    event.ctx = uint8(ctx)
+    event.unit = uint8(UNIT_SIGNAL)
+    event.signals = uint32((uint32(1) << uint32(signal)) & uint32(SIGNAL_BITS))
 
 
 @jit

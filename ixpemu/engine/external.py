@@ -25,18 +25,20 @@ from ixpemu.engine.actions import (
     OP_STATE_SET,
     OP_STORE_END,
 )
-from ixpemu.engine.commands import COMPLETE_SWAP, fifo_full_until, issue_command
+from ixpemu.engine.commands import COMPLETE_SWAP, issue_command
 from ixpemu.engine.contexts import begin_swap, swap_out
 from ixpemu.engine.csrs import read_csr, write_csr
+from ixpemu.engine.events import put_event
 from ixpemu.engine.jit import jit
-from ixpemu.engine.lanes import request_stop, schedule
+from ixpemu.engine.lanes import request_stop
 from ixpemu.engine.layout import (
     AFTER_GO,
     AFTER_NOTHING,
     AFTER_SWAP,
     AFTER_SWAP_GO,
     CSR_VALUE,
-    LANE_NEIGHBOR,
+    EVENT_NEIGHBOR,
+    EVENTS,
     MARK_READS_IN,
     MARK_READS_IN_INDEXED,
     MARK_WRITES_OUT,
@@ -44,6 +46,8 @@ from ixpemu.engine.layout import (
     ME_COUNT,
     POINTER_NEIGHBOR,
     POINTER_NEIGHBOR_DIRECT,
+    QUEUE_ROWS,
+    QUEUE_UNITS,
     RESERVED_COMMAND,
     RESERVED_CSR_READ,
     RESERVED_DEFER,
@@ -57,6 +61,9 @@ from ixpemu.engine.layout import (
     STOP_HALT,
     STOP_RESERVED,
     STORE_WORDS,
+    UNIT_SCRATCH,
+    UNIT_SIGNAL,
+    UNIT_SRAM1,
     VOLUNTARY,
     WAKEUP_ANY,
 )
@@ -64,6 +71,7 @@ from ixpemu.engine.parameters import P_NEIGHBOR_FULL, P_NEIGHBOR_PUT, P_NEIGHBOR
 from ixpemu.engine.pointers import resolve
 from ixpemu.engine.reserved import report
 from ixpemu.engine.rings import visible_flag
+from ixpemu.engine.units import flush_unit, flush_units
 
 
 @jit
@@ -79,6 +87,28 @@ def pending_marks(engine, ctx):
         if engine.out_pending[ctx]:
             marks = uint32(marks | uint32(MARK_WRITES_OUT))
     return marks
+
+
+@jit
+def full_until(state, memory, engine, unit, now):
+    """0 if `engine` may issue a command to `unit` now, else the cycle at which to try again."""
+    free = engine.fifo_time[engine.fifo_next]
+    if free > now:
+        return free
+    queue = min(unit, uint32(QUEUE_UNITS - 1))
+    crowded = uint32(state.queue_tail[queue] - state.queue_head[queue]) >= uint32(QUEUE_ROWS - 2)
+    if unit <= uint32(UNIT_SRAM1):
+        crowded = crowded or uint32(state.queue_tail[1] - state.queue_head[1]) >= uint32(QUEUE_ROWS - 2)
+    if crowded or state.free_events < uint32(EVENTS // 8) or state.outstanding[engine.number >> uint32(2)] >= uint32(EVENTS // 3):
+        # More is under way than any real queue holds, unless units are only behind with their work.
+        flush_units(state, memory, now)
+        queued = uint32(state.queue_tail[queue] - state.queue_head[queue])
+        if unit <= uint32(UNIT_SRAM1):
+            queued = max(queued, uint32(state.queue_tail[1] - state.queue_head[1]))
+        if (queued >= uint32(QUEUE_ROWS - 2) or state.free_events < uint32(EVENTS // 8)
+                or state.outstanding[engine.number >> uint32(2)] >= uint32(EVENTS // 3)):
+            return uint64(now + uint64(1))
+    return uint64(0)
 
 
 @jit
@@ -122,12 +152,12 @@ def take_branch(engine, i, ctx):
 
 
 @jit
-def operand_sum(state, engine, i, ctx):
+def operand_sum(state, engine, i, ctx, now):
     """The address of a command: the sum of its two address operands."""
     a = uint32(uint32(i.a) + (uint32(i.a_window) & uint32(ctx << uint32(4))))
     b = uint32(uint32(i.b) + (uint32(i.b_window) & uint32(ctx << uint32(4))))
     if i.special:
-        resolve(state, engine, i, ctx, engine.retired)
+        resolve(state, engine, i, ctx, engine.retired, now)
         if i.special & uint8(SPECIAL_A):
             a = engine.at_a
         if i.special & uint8(SPECIAL_B):
@@ -136,19 +166,19 @@ def operand_sum(state, engine, i, ctx):
 
 
 @jit
-def execute_external(state, engine, i, ctx, now):
+def execute_external(state, memory, engine, i, ctx, now):
     """Execute the external instruction `i` at which `engine` stands; a full command FIFO only moves its clock."""
     op = uint32(i.op)
     in_slot = engine.slots != uint32(0)
     if op == uint32(OP_COMMAND):
-        again = fifo_full_until(state, engine, uint32(i.unit), now)
+        again = full_until(state, memory, engine, uint32(i.unit), now)
         if again != uint64(0):
             stall = uint64(again - now)
             engine.stalled = uint64(engine.stalled + stall)
             engine.stalls[ctx] = uint32(engine.stalls[ctx] + uint32(stall))
             engine.clock = again
             return
-        issue_command(state, engine, i, ctx, operand_sum(state, engine, i, ctx), now)
+        issue_command(state, engine, i, ctx, operand_sum(state, engine, i, ctx, now), now)
         finish_issue(state, engine, ctx, now)
         if uint32(i.variant) & uint32(COMPLETE_SWAP):
             if in_slot:
@@ -163,7 +193,7 @@ def execute_external(state, engine, i, ctx, now):
     if op == uint32(OP_ARBITRATE):
         arbitrate(state, engine, i, ctx, now)
         return
-    execute_rare(state, engine, i, ctx, now, in_slot)
+    execute_rare(state, memory, engine, i, ctx, now, in_slot)
 
 
 @jit
@@ -186,7 +216,7 @@ def arbitrate(state, engine, i, ctx, now):
 
 
 @jit
-def execute_rare(state, engine, i, ctx, now, in_slot):
+def execute_rare(state, memory, engine, i, ctx, now, in_slot):
     """All external instructions but commands and arbitration."""
     op = uint32(i.op)
     if op == uint32(OP_CSR_READ):
@@ -198,7 +228,7 @@ def execute_rare(state, engine, i, ctx, now, in_slot):
     elif op == uint32(OP_CSR_WRITE):
         a = uint32(uint32(i.a) + (uint32(i.a_window) & uint32(ctx << uint32(4))))
         if i.special:
-            resolve(state, engine, i, ctx, engine.retired)
+            resolve(state, engine, i, ctx, engine.retired, now)
             a = engine.at_a
         write_csr(state, engine, ctx, i.imm, engine.file[a], now)
         finish_issue(state, engine, ctx, now)
@@ -211,6 +241,7 @@ def execute_rare(state, engine, i, ctx, now, in_slot):
             branch_or_report(state, engine, i, ctx, in_slot)
             return
     elif op == uint32(OP_STATE_SET) or op == uint32(OP_STATE_CLEAR):
+        flush_unit(state, memory, UNIT_SCRATCH, now)
         holds = input_state(state, engine, uint32(i.imm), now) != uint32(0)
         finish_issue(state, engine, ctx, now)
         if holds == (op == uint32(OP_STATE_SET)):
@@ -314,12 +345,11 @@ def finish_forced(state, engine, i, ctx, now):
         receiver.nn_put = uint32(place + uint32(1)) & uint32(127)
     else:
         place = uint32(place + uint32(16) * ctx) & uint32(127)
-    slot = schedule(state, LANE_NEIGHBOR, uint64(now + uint64(state.parameter[P_NEIGHBOR_SELF if own_mode else P_NEIGHBOR_PUT])))
-    entry = state.access[slot]
-    entry.me = uint8(to)
-    entry.ctx = uint8(ctx)
-    entry.address = place
-    entry.value = engine.file[SINK]
-    entry.command = uint8(1) if ring else uint8(0)
-
-
+    event = state.events[put_event(state, uint64(now + uint64(state.parameter[P_NEIGHBOR_SELF if own_mode else P_NEIGHBOR_PUT])))]
+    event.kind = uint8(EVENT_NEIGHBOR)
+    event.me = uint8(to)
+    event.ctx = uint8(ctx)
+    event.unit = uint8(UNIT_SIGNAL)
+    event.address = place
+    event.value = engine.file[SINK]
+    event.flag = uint8(1) if ring else uint8(0)

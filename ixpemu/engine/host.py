@@ -78,7 +78,7 @@ def host_call(state, memory, operation, a, b, c, now):
         update_flag(state, first, now)
         return uint32(value)
     elif operation == uint32(HOST_RING_PUT):
-        put_word(state, memory, first, second, uint32(0), uint32(0))
+        put_word(state, memory, first, second, uint32(0), uint32(0), uint32(0), now)
         update_flag(state, first, now)
     elif operation == uint32(HOST_ENABLE):
         enable_contexts(state, state.engines[first], second, now)

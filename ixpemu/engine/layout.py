@@ -41,19 +41,20 @@ MARK_PROBE = 16
 MARK_BREAK = 32
 MARK_EXTERNAL = 128         # touches another thread or a unit: always external
 
-# Lanes: one FIFO of things to happen per source, times never going backwards inside one. Ties go to the lower number, then to
-# microengines in their order.
-LANE_SRAM0, LANE_SRAM1, LANE_SCRATCH, LANE_HASH, LANE_DRAM, LANE_MSF, LANE_CAP = 0, 1, 2, 3, 4, 5, 6
-LANE_SIGNAL_SAME, LANE_SIGNAL_NEIGHBOR, LANE_SIGNAL_CAP, LANE_NEIGHBOR = 7, 8, 9, 10
-ACCESS_LANES = 11
-LANE_PUSH0, LANE_PUSH1, LANE_PULL0, LANE_PULL1, LANE_D_PUSH, LANE_D_PULL = 11, 12, 13, 14, 15, 16
-PUSH_LANES = 6
-LANE_ALARM = 17
-KEY_ME = 18
-KEYS = 32
-KEYS_USED = 28              # those looked at, a multiple of 4
-ACCESS_DEPTH = 128
-PUSH_DEPTH = 256
+# Sources of what happens, in the order in which they go at one cycle: events, alarms, microengines.
+KEY_WHEEL, KEY_FAR, LANE_ALARM, KEY_ME = 0, 1, 2, 4
+KEYS = 12
+WHEEL = 2048                # cycles that the event queue looks ahead without its overflow list; a power of two
+EVENTS = 1024               # events that can wait at once
+QUEUE_UNITS = 5             # SRAM 0 and 1, scratch, hash, DRAM: units whose commands wait in a queue of their own
+QUEUE_ROWS = 128            # commands of one unit under way at once; more stall their microengines
+
+# Buses, each with a calendar: S push and pull by cluster, D push and pull.
+BUS_PUSH0, BUS_PUSH1, BUS_PULL0, BUS_PULL1, BUS_D_PUSH, BUS_D_PULL = 0, 1, 2, 3, 4, 5
+BUSES = 6
+
+# What an event is: EVENT.kind.
+EVENT_PUSH, EVENT_PULL, EVENT_SIGNAL, EVENT_NEIGHBOR, EVENT_ACCESS, EVENT_FLUSH = 0, 1, 2, 3, 4, 5
 
 # Units, as commands and counters know them.
 UNIT_SRAM0, UNIT_SRAM1, UNIT_SCRATCH, UNIT_HASH, UNIT_DRAM, UNIT_MSF, UNIT_CAP = 0, 1, 2, 3, 4, 5, 6
@@ -151,6 +152,8 @@ ENGINE = np.dtype([
     ("signals", "u4", (CONTEXTS,)),     # event signals that have arrived, bits 15..1
     ("wakeup", "u4", (CONTEXTS,)),      # signals slept on, bits 15..1; bit 16: any of them; bit 0: voluntary
     ("in_pending", "u4", (CONTEXTS,)), ("out_pending", "u4", (CONTEXTS,)),   # pushes and pulls outstanding
+    ("in_registers", "u8", (CONTEXTS,)), ("out_registers", "u8", (CONTEXTS,)),     # theirs: 31..0 SRAM, 63..32 DRAM
+    ("in_shared", "u4"), ("out_shared", "u4"),     # masks of contexts of which two commands use one register
     ("in_total", "u4"), ("out_total", "u4"),
     ("fifo_time", "u8", (FIFO_DEPTH_MAX,)), ("fifo_next", "u4"),     # when each of the last commands left for the bus
     # local CSRs
@@ -172,25 +175,27 @@ ENGINE = np.dtype([
 ], align=True)
 
 ACCESS = np.dtype([
+    ("time", "u8"),             # when the unit touches memory
     ("address", "u4"), ("value", "u4"),
-    ("signals", "u4"),          # mask to set in the context when done
     ("first", "u2"),            # register-file index of the first transfer register
+    ("pc", "u2"),               # address of the command
+    ("slot", "u2"),             # event that ends it, whose words a read fills; EVENTS for none
     ("me", "u1"), ("ctx", "u1"),
     ("command", "u1"), ("total", "u1"), ("unit", "u1"), ("byte_mask", "u1"),
-    ("packet", "u4"),
 ], align=True)
-"""A command on its way to a unit, or a signal or word between microengines. `total` counts 4-byte words."""
+"""A command in the queue of a unit. `total` counts 4-byte words."""
 
-PUSH = np.dtype([
-    ("signals", "u4"),
-    ("first", "u2"), ("me", "u1"), ("ctx", "u1"),
-    ("total", "u1"), ("unit", "u1"),
-    ("pulls", "u1"),            # 1: it ends a pull; it carries no words
-    ("spare", "u1"),
+EVENT = np.dtype([
+    ("kind", "u1"), ("me", "u1"), ("ctx", "u1"), ("unit", "u1"),
+    ("signals", "u4"),          # mask to set in the context
     ("packet", "u4"),           # packet the context works on from here on, 0: unchanged
+    ("address", "u4"), ("value", "u4"),         # of EVENT_ACCESS and EVENT_NEIGHBOR
+    ("first", "u2"), ("pc", "u2"),
+    ("command", "u1"), ("total", "u1"), ("byte_mask", "u1"), ("flag", "u1"),
     ("words", "u4", (32,)),
 ], align=True)
-"""Words and signals on their way to a microengine."""
+"""What reaches a microengine or a unit at a time: words and signals of a push, the end of a pull, a signal or word from another
+microengine, a command of the MSF or the CAP at its access time."""
 
 PACKET = np.dtype([
     ("number", "u4"), ("status", "u4"),         # PACKET_*

@@ -9,17 +9,17 @@ from numpy import uint32
 
 from ixpemu.engine.jit import jit
 from ixpemu.engine.layout import RESERVED_UNPOPULATED, UNIT_DRAM, UNIT_SRAM0, UNIT_SRAM1
-from ixpemu.engine.reserved import report
+from ixpemu.engine.reserved import report_at
 
 PAGE_SHIFT = 10
 """log2 of the words of a page."""
 
 
 @jit
-def memory_index(state, unit, address, words, me, ctx):
+def memory_index(state, unit, address, words, me, ctx, pc, now):
     """Index in `memory` of the first of `words` words at byte `address` of a unit's memory.
 
-    What reaches past the populated memory is reported and stays inside it, at its beginning.
+    What reaches past the populated memory is reported and stays inside it, at its beginning. `me`, `ctx`, `pc`: the command.
     """
     word = uint32(address) >> uint32(2)
     if uint32(unit) == uint32(UNIT_DRAM):
@@ -32,7 +32,7 @@ def memory_index(state, unit, address, words, me, ctx):
         base = state.scratch_base
         limit = state.scratch_words
     if word >= limit or uint32(limit - word) < uint32(words):
-        report(state, RESERVED_UNPOPULATED, me, ctx, state.engines[me].pc[ctx], address)
+        report_at(state, RESERVED_UNPOPULATED, me, ctx, pc, address, now)
         word = uint32(0)
     return uint32(base + word)
 

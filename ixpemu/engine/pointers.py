@@ -30,7 +30,7 @@ from ixpemu.engine.layout import (
     SRAM_OUT,
 )
 from ixpemu.engine.parameters import P_SHADOW
-from ixpemu.engine.reserved import report
+from ixpemu.engine.reserved import report_at
 
 
 @jit
@@ -67,14 +67,14 @@ def write_shadowed(state, engine, ctx, which, value, retired):
 
 
 @jit
-def pointer_place(state, engine, ctx, what, destination):
+def pointer_place(state, engine, ctx, what, destination, now):
     """Register-file index of the operand `what` (pointer kind << 8 | offset)."""
     kind = uint32(what) >> uint32(8)
     offset = uint32(what) & uint32(0xFF)
     if kind <= uint32(POINTER_LM1):
         word = uint32((engine.lm_addr[uint32(uint32(2) * ctx + kind)] | offset) & uint32(1023))
         if word >= uint32(LOCAL_MEMORY_WORDS):
-            report(state, RESERVED_LOCAL_MEMORY, engine.number, ctx, engine.pc[ctx], word)
+            report_at(state, RESERVED_LOCAL_MEMORY, engine.number, ctx, engine.pc[ctx], word, now)
         return uint32(uint32(LOCAL_MEMORY) + word)
     if kind == uint32(POINTER_SRAM):
         return uint32(uint32(SRAM_OUT if destination else SRAM_IN) + (engine.t_index & uint32(127)))
@@ -96,17 +96,17 @@ def moved(pointer, how, wrap):
 
 
 @jit
-def resolve(state, engine, i, ctx, retired):
-    """Find the places of the pointer operands of instruction `i`, in `at_a`, `at_b`, `at_d`, and move the pointers."""
+def resolve(state, engine, i, ctx, retired, now):
+    """Find the places of the pointer operands of instruction `i`, which issues at `now`, in `at_a`, `at_b`, `at_d`; move the pointers."""
     if engine.shadow_count:
         apply_due_shadows(engine, ctx, retired)
     special = uint32(i.special)
     if special & uint32(SPECIAL_A):
-        engine.at_a = pointer_place(state, engine, ctx, i.a, False)
+        engine.at_a = pointer_place(state, engine, ctx, i.a, False, now)
     if special & uint32(SPECIAL_B):
-        engine.at_b = pointer_place(state, engine, ctx, i.b, False)
+        engine.at_b = pointer_place(state, engine, ctx, i.b, False, now)
     if special & uint32(SPECIAL_D):
-        engine.at_d = pointer_place(state, engine, ctx, i.d, True)
+        engine.at_d = pointer_place(state, engine, ctx, i.d, True, now)
     post = uint32(i.post)
     if post:
         first = uint32(uint32(2) * ctx)

@@ -238,8 +238,8 @@ def _push_status(state, which, status, second, packet, now):
     first = uint32(uint32(SRAM_IN) + uint32(16) * ctx + (entry & uint32(15)))
     ready = uint64(now + uint64(state.parameter[P_MSF_STATUS]))
     slot = push_words(state, entry_me(entry), ctx, first, uint32(2), signals, UNIT_RECEIVE, packet, ready)
-    state.pushes[slot].words[0] = uint32(status)
-    state.pushes[slot].words[1] = uint32(second)
+    state.events[slot].words[0] = uint32(status)
+    state.events[slot].words[1] = uint32(second)
     restart_timer(state, which, now)
 
 

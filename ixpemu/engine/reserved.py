@@ -14,8 +14,8 @@ from ixpemu.engine.layout import RESERVED_ROWS, STOP_RESERVED
 
 
 @jit
-def report(state, kind, me, ctx, pc, value):
-    """Note event `kind` (RESERVED_*) at instruction `pc` of context `ctx`; `value` is the address or word it is about."""
+def report_at(state, kind, me, ctx, pc, value, now):
+    """Note event `kind` (RESERVED_*) at cycle `now`, instruction `pc` of context `ctx`; `value` is the address or word it is about."""
     if state.mode == uint32(0):
         return
     state.reserved_total[kind] = uint64(state.reserved_total[kind] + uint64(1))
@@ -26,8 +26,14 @@ def report(state, kind, me, ctx, pc, value):
         state.reserved_ctx[row] = uint8(ctx)
         state.reserved_pc[row] = uint32(pc)
         state.reserved_value[row] = uint32(value)
-        state.reserved_time[row] = state.now
+        state.reserved_time[row] = uint64(now)
         state.reserved_rows = uint32(row + uint32(1))
     state.stop_pc = uint32(pc)
     state.stop_value = uint32(value)
     request_stop(state, STOP_RESERVED, me, ctx)
+
+
+@jit
+def report(state, kind, me, ctx, pc, value):
+    """The same, at the time of the commit that is going on."""
+    report_at(state, kind, me, ctx, pc, value, state.now)

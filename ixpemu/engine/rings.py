@@ -14,7 +14,7 @@ from ixpemu.engine.jit import jit
 from ixpemu.engine.layout import RESERVED_RING_BASE, RESERVED_RING_OVERFLOW
 from ixpemu.engine.memories import PAGE_SHIFT
 from ixpemu.engine.parameters import P_SCRATCH_FULL, P_SCRATCH_LAG
-from ixpemu.engine.reserved import report
+from ixpemu.engine.reserved import report_at
 
 
 @jit
@@ -50,7 +50,7 @@ def configure_ring(state, ring, value, now):
     state.ring_tail[ring] = uint32(0)
     state.ring_used[ring] = uint32(0)
     if uint32(state.ring_base[ring] + state.ring_words[ring]) > state.scratch_words:
-        report(state, RESERVED_RING_BASE, 0, 0, 0, value)
+        report_at(state, RESERVED_RING_BASE, 0, 0, 0, value, now)
         state.ring_base[ring] = uint32(0)
     update_flag(state, ring, now)
 
@@ -81,11 +81,11 @@ def get_word(state, memory, ring):
 
 
 @jit
-def put_word(state, memory, ring, value, me, ctx):
-    """Put a word on a ring. The caller updates the flag."""
+def put_word(state, memory, ring, value, me, ctx, pc, now):
+    """Put a word on a ring, by the command at `pc` of a thread. The caller updates the flag."""
     words = state.ring_words[ring]
     if words == uint32(0):
-        report(state, RESERVED_RING_BASE, me, ctx, state.engines[me].pc[ctx], ring)
+        report_at(state, RESERVED_RING_BASE, me, ctx, pc, ring, now)
         return
     at = state.ring_tail[ring]
     index = uint32(state.scratch_base + state.ring_base[ring] + at)
@@ -93,7 +93,7 @@ def put_word(state, memory, ring, value, me, ctx):
     memory[index >> uint32(PAGE_SHIFT)] = uint32(1)
     state.ring_tail[ring] = uint32(at + uint32(1)) & uint32(words - uint32(1))
     if state.ring_used[ring] >= words:
-        report(state, RESERVED_RING_OVERFLOW, me, ctx, state.engines[me].pc[ctx], ring)
+        report_at(state, RESERVED_RING_OVERFLOW, me, ctx, pc, ring, now)
         state.ring_head[ring] = state.ring_tail[ring]
     else:
         state.ring_used[ring] = uint32(state.ring_used[ring] + uint32(1))

@@ -10,13 +10,14 @@ import numpy as np
 from ixpemu.engine.actions import OP_STORE_END
 from ixpemu.engine.layout import (
     ACCESS,
-    ACCESS_DEPTH,
-    ACCESS_LANES,
     ALARMS,
+    BUSES,
     CODE,
     CONSTANT,
     CONTEXTS,
     ENGINE,
+    EVENT,
+    EVENTS,
     HANDLES,
     KEY_SHIFT,
     KEYS,
@@ -26,14 +27,14 @@ from ixpemu.engine.layout import (
     PACKET,
     PACKET_ROWS,
     PROBE,
-    PUSH,
-    PUSH_DEPTH,
-    PUSH_LANES,
     QUEUE_DEPTH_MAX,
+    QUEUE_ROWS,
+    QUEUE_UNITS,
     RESERVED_KINDS,
     RESERVED_ROWS,
     STORE_WORDS,
     UNIT_COUNT,
+    WHEEL,
 )
 from ixpemu.engine.msf_layout import MSF
 from ixpemu.engine.parameters import PARAMETER_SLOTS
@@ -53,13 +54,16 @@ STATE = np.dtype([
     ("mode", "u4"),             # 0 fast, 1 default
     ("commits", "u8"),          # external operations and events so far
     ("parameter", "u4", (PARAMETER_SLOTS,)),
-    ("keys", "u8", (KEYS,)),    # head of every lane and clock of every microengine, see KEY_SHIFT
-    ("lane_head", "u4", (KEYS,)), ("lane_tail", "u4", (KEYS,)),   # counters that only grow; modulo depth they are slots
-    ("lane_last", "u8", (KEYS,)),                                # latest time scheduled on the lane
-    ("access_time", "u8", (ACCESS_LANES * ACCESS_DEPTH,)),
-    ("push_time", "u8", (PUSH_LANES * PUSH_DEPTH,)),
+    ("keys", "u8", (KEYS,)),    # next time of every source, see KEY_SHIFT
+    ("event_time", "u8", (EVENTS,)), ("event_next", "u2", (EVENTS,)),       # next in the bucket, plus one
+    ("free_slot", "u2", (EVENTS,)), ("free_events", "u4"),
+    ("bucket_first", "u2", (WHEEL,)), ("bucket_last", "u2", (WHEEL,)),      # plus one; 0 for an empty bucket
+    ("wheel_bits", "u8", (WHEEL // 64,)),
+    ("far_slot", "u2", (EVENTS,)), ("far_count", "u4"),
+    ("bus_bits", "u8", (BUSES * 32,)), ("bus_chunk", "u8", (BUSES * 32,)),
+    ("push_last", "u8", (2 * UNIT_COUNT,)),     # when a unit's last push to a cluster was ready: they keep their order
+    ("queue_head", "u4", (UNIT_COUNT,)), ("queue_tail", "u4", (UNIT_COUNT,)), ("queue_last", "u8", (UNIT_COUNT,)),
     ("alarm", "u8", (ALARMS,)),
-    ("bus_free", "u8", (KEYS,)),            # push and pull buses, by lane
     ("command_bus", "u8", (2,)),            # when each cluster's command bus takes the next command
     ("outstanding", "u4", (2,)),            # commands of each cluster not yet signalled
     ("free_at", "u8", (UNIT_COUNT,)), ("write_free_at", "u8", (UNIT_COUNT,)),
@@ -93,8 +97,8 @@ STATE = np.dtype([
     ("reserved_pc", "u4", (RESERVED_ROWS,)), ("reserved_value", "u4", (RESERVED_ROWS,)), ("reserved_time", "u8", (RESERVED_ROWS,)),
     ("engines", ENGINE, (ME_COUNT,)),
     ("msf", MSF),
-    ("access", ACCESS, (ACCESS_LANES * ACCESS_DEPTH,)),
-    ("pushes", PUSH, (PUSH_LANES * PUSH_DEPTH,)),
+    ("queue", ACCESS, (QUEUE_UNITS * QUEUE_ROWS,)),
+    ("events", EVENT, (EVENTS,)),
     ("code", CODE, (ME_COUNT * STORE_WORDS,)),
     ("store", "u8", (ME_COUNT * STORE_WORDS,)),     # the words behind `code`, for whoever reads the control store
     ("packets", PACKET, (PACKET_ROWS,)),
@@ -110,6 +114,9 @@ def new_state() -> np.recarray:
     never = NEVER << KEY_SHIFT
     state.keys[:] = [never | k for k in range(KEYS)]
     state.alarm[:] = NEVER
+    state.free_slot[:] = np.arange(EVENTS)[::-1]
+    state.free_events = EVENTS
+    state.bus_chunk[:] = NEVER
     state.packet_next = 1
     for m in range(ME_COUNT):
         engine = state.engines[m]

@@ -29,7 +29,8 @@ from ixpemu.engine.layout import (
 )
 from ixpemu.engine.parameters import P_EARLY_BRANCH
 from ixpemu.engine.pointers import resolve
-from ixpemu.engine.reserved import report
+from ixpemu.engine.registers import in_the_way
+from ixpemu.engine.reserved import report_at
 
 OPERATIONS = {{
 {names},
@@ -80,7 +81,8 @@ def run_private(state, engine, horizon, pending):
     squashed = uint64(0)
     while clock < horizon:
         i = state.code[uint32(base + pc)]
-        if uint32(i.marks) & pending:
+        marks = uint32(i.marks) & pending
+        if marks and in_the_way(engine, i, ctx, marks):
             break
         op = uint32(i.op)
         a_at = uint32(uint32(i.a) + (uint32(i.a_window) & window))
@@ -88,7 +90,7 @@ def run_private(state, engine, horizon, pending):
         d = uint32(uint32(i.d) + (uint32(i.d_window) & window))
         if i.special:
             engine.pc[ctx] = pc
-            resolve(state, engine, i, ctx, uint64(engine.retired + ((clock - start) - squashed)))
+            resolve(state, engine, i, ctx, uint64(engine.retired + ((clock - start) - squashed)), clock)
             special = uint32(i.special)
             if special & uint32(SPECIAL_A):
                 a_at = engine.at_a
@@ -119,7 +121,7 @@ def run_private(state, engine, horizon, pending):
                 if early and cc_time + uint64(1) != clock:
                     abort = uint64(i.early)
                 if slots:
-                    report(state, RESERVED_DEFER, engine.number, ctx, pc, 0)
+                    report_at(state, RESERVED_DEFER, engine.number, ctx, pc, 0, clock)
                 if i.defer:
                     engine.after = uint32(AFTER_GO)
                     engine.after_pc = target

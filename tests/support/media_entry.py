@@ -2,9 +2,10 @@
 
 from numpy import uint32
 
+from ixpemu.engine.events import release_event, take_event, take_far_event
 from ixpemu.engine.jit import entry
-from ixpemu.engine.lanes import pop_push, set_alarm
-from ixpemu.engine.layout import ALARM_MSF_TIMER, ALARM_TRANSMIT, LANE_PUSH0, NEVER
+from ixpemu.engine.lanes import set_alarm
+from ixpemu.engine.layout import ALARM_MSF_TIMER, ALARM_TRANSMIT, NEVER
 from ixpemu.engine.msf import msf_fast_write, msf_read, msf_timer_event, msf_write, receive_event, transmit_event
 
 READ, WRITE, FAST_WRITE, POP_PUSH, ALARM = 0, 1, 2, 3, 4
@@ -20,7 +21,9 @@ def media_call(state, memory, operation, a, b, me, ctx, now):
     elif operation == uint32(FAST_WRITE):
         msf_fast_write(state, memory, a, b, me, ctx, now)
     elif operation == uint32(POP_PUSH):
-        return uint32(pop_push(state, uint32(LANE_PUSH0 + a)))
+        slot = take_far_event(state, now) if a else take_event(state, now)
+        release_event(state, slot)
+        return uint32(slot)
     elif operation == uint32(ALARM):
         set_alarm(state, a, NEVER)
         if a < uint32(ALARM_TRANSMIT):
