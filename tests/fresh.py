@@ -4,6 +4,7 @@
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -32,7 +33,10 @@ def dispatch() -> dict[Path, bytes]:
 def traces() -> dict[Path, bytes]:
     """The sample trace, from its script."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, str(ROOT / "traces" / "make_sample.py"), folder], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [sys.executable, str(ROOT / "traces" / "make_sample.py"), folder], check=True, stdout=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+        )
         return {ROOT / "traces" / path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
 
 
