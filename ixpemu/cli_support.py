@@ -54,10 +54,9 @@ def sources_of(diagnostics: Iterable[Diagnostic]) -> Sources:
             if origin is None or origin.span.file in sources.lines:
                 continue
             try:
-                text = decode(read_bytes(origin.span.file, MOST_TEXT))
+                sources.lines[origin.span.file] = split_lines(decode(read_bytes(origin.span.file, MOST_TEXT)))
             except UserError:
-                text = ""
-            sources.lines[origin.span.file] = split_lines(text)
+                sources.lines[origin.span.file] = ()
     return sources
 
 

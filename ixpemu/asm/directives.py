@@ -157,11 +157,24 @@ class Directives:
                 )
                 return None, []
             if node.kind != "name" or word not in allowed:
-                return qualifiers, nodes[position:]
+                return self._names_alone(line, qualifiers, nodes[position:], allowed)
             qualifiers.add(word)
         if nodes:
             self._wrong(line, nodes[-1], f"a name is missing behind `{nodes[-1].text}`")
         return None, []
+
+    def _names_alone(
+        self, line: Line, qualifiers: set[str], nodes: list[Node], allowed: Sequence[str]
+    ) -> tuple[set[str] | None, list[Node]]:
+        """The names behind the qualifiers; a qualifier among them is reported, for it would be taken for a name."""
+        for node in nodes:
+            if node.kind == "name" and node.text.lower() in allowed:
+                self._wrong(
+                    line, node, f"`{node.text}` stands behind a name, and what it says would hold for none",
+                    "put it before all names, and names that it does not hold for on a line of their own",
+                )
+                return None, []
+        return qualifiers, nodes
 
     def _sig(self, statement: Statement) -> None:
         if self._refused_in_physical(statement):

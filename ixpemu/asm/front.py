@@ -149,6 +149,12 @@ def parse(preprocessed: Preprocessed, complete: bool = True) -> list[Parsed]:
 def _report_macro(line: Line, call: re.Match[str], preprocessed: Preprocessed, findings: Findings) -> None:
     """Only macros are called with parentheses, and this one was not found."""
     name = call.group(1)
+    if instruction_set().lookup(name) is not None:
+        findings.error(
+            MACRO_UNKNOWN, f"`{name}` is an instruction, and its operands stand in square brackets",
+            line.origin(call.start(1), call.end(1)), help=f"write `{name}[...]`",
+        )
+        return
     close = difflib.get_close_matches(name.lower(), preprocessed.macros, 1)
     help_text = "include the file that defines it before this line; instructions take square brackets"
     if close:

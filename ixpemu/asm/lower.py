@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ixpemu.asm.findings import Findings
-from ixpemu.asm.operands import OperandReader, Place, Refused, as_word, listed
+from ixpemu.asm.operand_place import OperandPlace, Refused
+from ixpemu.asm.operands import OperandReader, as_word, listed
 from ixpemu.asm.program import Instruction
 from ixpemu.asm.source import Line
 from ixpemu.asm.syntax import Node, Statement
@@ -46,6 +47,10 @@ class _Shape:
             tuple((place, frozenset(map(str.lower, spec.words))) for place, spec in enumerate(specs) if spec.kind == "word"),
             frozenset(token.name.lower() for token in form.tokens),
         )
+
+    def pairs(self) -> set[tuple[int, str]]:
+        """Every word with its place."""
+        return {(place, word) for place, words in self.words for word in words}
 
     def first_bad_word(self, texts: list[str]) -> int:
         """The first operand that is none of the words that belong in its place; the number of operands if there is none."""
@@ -86,11 +91,15 @@ class Lowering:
         form = self._choose(statement, forms)
         if form is None:
             return None
-        places = [Place(line, node, (position, mnemonic)) for position, node in enumerate(statement.operands)]
+        specs = form.operands
+        places = []
+        for position, node in enumerate(statement.operands):
+            spec = specs[position] if position < len(specs) else None
+            advice = form.help.get(spec.name) if spec is not None and spec.kind == "number" else None
+            places.append(OperandPlace(line, node, (position, mnemonic), advice))
         operands: list[Operand] = []
         tokens: list[Token] = []
         good = True
-        specs = form.operands
         for position, place in enumerate(places):
             try:
                 operands.append(self._operands.operand(place, specs[position] if position < len(specs) else specs[-1]))
@@ -142,25 +151,31 @@ class Lowering:
                 best, best_score = shape.form, score
         if best is None:
             self._report_shape(statement, forms, lowered)
+        elif best.most_operands is None and count > 1:
+            return self._without_words(statement, forms, best, lowered)
         return best
+
+    def _without_words(self, statement: Statement, forms: tuple[_Shape, ...], form: Form, texts: list[str]) -> Form | None:
+        """The form, unless one of its several operands is a word that makes a form of its own."""
+        for node, text in zip(statement.operands, texts, strict=True):
+            own = next((shape.form for shape in forms if any(text in words for _, words in shape.words)), None)
+            if own is not None:
+                self._findings.error(
+                    OPERAND_WORD, f"`{statement.line.text[node.start:node.end]}` cannot stand beside other operands",
+                    statement.line.origin(node.start, node.end), help=f"it is written `{own.syntax}`",
+                )
+                return None
+        return form
 
     def _report_shape(self, statement: Statement, forms: tuple[_Shape, ...], texts: list[str]) -> None:
         line, head, nodes = statement.line, statement.head, statement.operands
         if head is None:
             return
         fitting = [shape for shape in forms if shape.first_bad_word(texts) == len(texts)]
-        if not fitting:
-            position = max(shape.first_bad_word(texts) for shape in forms)
-            spelled = {
-                word.lower(): word for shape in forms if shape.first_bad_word(texts) == position
-                for word in shape.form.operands[position].words
-            }
-            node = nodes[position]
-            close = difflib.get_close_matches(texts[position], spelled, 1, 0.5)
-            self._findings.error(
-                OPERAND_WORD, f"`{head.text}` knows no `{line.text[node.start:node.end]}`", line.origin(node.start, node.end),
-                help=(f"did you mean `{spelled[close[0]]}`? " if close else "") + f"it knows {listed(sorted(spelled.values()))}",
-            )
+        # A first word is a command, and says how many operands there are; a later one may need the number that there is.
+        counted = [shape for shape in forms if shape.fewest <= len(nodes) <= shape.most and shape.first_bad_word(texts) > 0]
+        if counted or not fitting:
+            self._report_word(statement, counted or list(forms), texts)
             return
         nearest = min(fitting, key=lambda shape: min(abs(len(nodes) - shape.fewest), abs(len(nodes) - shape.most)))
         wanted = sorted({count for shape in fitting for count in (shape.fewest, shape.most) if count < _ANY_NUMBER})
@@ -175,25 +190,49 @@ class Lowering:
             help=f"it is written `{_MNEMONIC_CHOICE.sub(head.text, nearest.form.syntax)}`",
         )
 
+    def _report_word(self, statement: Statement, forms: list[_Shape], texts: list[str]) -> None:
+        """An operand that is none of the words that belong in its place, in all of `forms`."""
+        line, head = statement.line, statement.head
+        position = max(shape.first_bad_word(texts) for shape in forms)
+        spelled = {
+            word.lower(): word for shape in forms if shape.first_bad_word(texts) == position
+            for word in shape.form.operands[position].words
+        }
+        node = statement.operands[position]
+        written = line.text[node.start:node.end]
+        mnemonic = head.text if head is not None else ""
+        close = difflib.get_close_matches(texts[position], spelled, 1, 0.5)
+        known = listed(sorted(spelled.values()))
+        message = f"`{mnemonic}` knows no `{written}`"
+        help_text: str | None = f"it knows {known}"
+        if close:
+            help_text = f"did you mean `{spelled[close[0]]}`? {help_text}"
+        if len(spelled) == 1:
+            message, help_text = f"`{written}` cannot stand here: operand {position + 1} of this `{mnemonic}` is {known}", None
+        elif any((position, texts[position]) in shape.pairs() for shape in self._forms[mnemonic.lower()]):
+            message = f"`{mnemonic}` with {len(texts)} operands knows no `{written}`"
+        self._findings.error(OPERAND_WORD, message, line.origin(node.start, node.end), help=help_text)
+
     def _option(self, line: Line, node: Node, form: Form, mnemonic: str, before: list[Token]) -> Token:
         name = node.text.lower()
-        place = Place(line, node, f"the option of `{mnemonic}`")
+        place = OperandPlace(line, node, f"the option of `{mnemonic}`")
         spec = next((token for token in form.tokens if token.name.lower() == name), None)
         if spec is None:
             names = [token.name for token in form.tokens]
             close = difflib.get_close_matches(name, names, 1)
             takes = f"it takes {listed(names)}" if names else "it takes none"
+            words = ", ".join(word for _, word in form.literals)
             raise self._operands.refuse(
-                OPTION_UNKNOWN, f"`{mnemonic}` takes no option `{node.text}`", place,
+                OPTION_UNKNOWN, f"`{mnemonic}{f'[{words}]' if words else ''}` takes no option `{node.text}`", place,
                 f"did you mean `{close[0]}`? {takes}" if close else takes,
             )
         if any(token.name == spec.name for token in before):
             raise self._operands.refuse(OPTION_UNKNOWN, f"the option `{spec.name}` is there twice", place)
         return Token(spec.name, self._option_arguments(place, spec))
 
-    def _option_arguments(self, place: Place, spec: TokenSpec) -> tuple[Operand, ...]:
+    def _option_arguments(self, place: OperandPlace, spec: TokenSpec) -> tuple[Operand, ...]:
         nodes = place.node.children
-        places = [Place(place.line, node, f"the argument of `{spec.name}`") for node in nodes]
+        places = [OperandPlace(place.line, node, f"the argument of `{spec.name}`") for node in nodes]
         if spec.argument == "targets":
             if nodes:
                 return tuple([self._operands.target(argument) for argument in places])

@@ -19,15 +19,17 @@ from ixpemu.asm.expressions import (
     evaluate,
     from_node,
     number,
+    signed,
 )
 from ixpemu.asm.findings import Findings
+from ixpemu.asm.operand_place import OperandPlace, Refused
 from ixpemu.asm.program import Deferred, Half, Symbol
 from ixpemu.asm.scope import Kind, Labels, Scopes, register_class, spoken
 from ixpemu.asm.source import Line
 from ixpemu.asm.syntax import Node
 from ixpemu.codes import EXPRESSION, OPERAND_KIND, OPERAND_RANGE, OPERAND_WORD, PHYSICAL, REGISTER_HALF
-from ixpemu.diagnostics import Note, Origin
-from ixpemu.isa import InstructionSet, OperandSpec, Role, parse_physical_operand
+from ixpemu.diagnostics import Note
+from ixpemu.isa import MOST_INDIRECT, InstructionSet, OperandSpec, Role, most_of, parse_physical_operand
 from ixpemu.isa.model import Constant, Nothing, Operand, Register, RegisterClass, Signal, Target, Word
 
 _REGISTERS = ("name", "member", "indexed")
@@ -36,38 +38,6 @@ _CONSTANTS = ("number", "unary", "binary", "conditional", "parenthesis", "addres
 _WRITES = (Role.WRITE, Role.MODIFY)
 _READABLE_BACK = (RegisterClass.GPR, RegisterClass.ABSOLUTE, RegisterClass.LOCAL_MEMORY)
 _TRANSFER = (RegisterClass.SRAM, RegisterClass.DRAM)
-
-
-class Refused(Exception):
-    """The operand at hand is wrong and has been reported."""
-
-
-class Place:
-    """Where an operand stands, for messages; `what` says it in words. Made for every operand, so it does no work unasked."""
-
-    __slots__ = ("_origin", "_what", "line", "node")
-
-    def __init__(self, line: Line, node: Node, what: str | tuple[int, str]) -> None:
-        """`what` may be the operand's number from 0 and the mnemonic."""
-        self.line = line
-        self.node = node
-        self._what = what
-        self._origin: Origin | None = None
-
-    @property
-    def what(self) -> str:
-        """E.g. "operand 2 of `alu`"."""
-        return self._what if isinstance(self._what, str) else f"operand {self._what[0] + 1} of `{self._what[1]}`"
-
-    def origin(self) -> Origin:
-        """Where it is in the source."""
-        if self._origin is None:
-            self._origin = self.line.origin(self.node.start, self.node.end)
-        return self._origin
-
-    def text(self) -> str:
-        """How it is written, after preprocessing."""
-        return self.line.text[self.node.start:self.node.end]
 
 
 class OperandReader:
@@ -81,22 +51,22 @@ class OperandReader:
         self._physical = physical
 
     def refuse(
-        self, code: int, message: str, place: Place, help: str | None = None, notes: tuple[Note, ...] = ()
+        self, code: int, message: str, place: OperandPlace, help: str | None = None, notes: tuple[Note, ...] = ()
     ) -> Refused:
-        self._findings.error(code, message, place.origin(), help=help, notes=notes)
+        self._findings.error(code, message, place.origin(), help=help if help is not None else place.advice, notes=notes)
         return Refused()
 
-    def operand(self, place: Place, spec: OperandSpec) -> Operand:
+    def operand(self, place: OperandPlace, spec: OperandSpec) -> Operand:
         node = place.node
         match spec.kind:
             case "word" | "input_state":
                 return self._word(place, spec)
             case "source" | "register" | "address" | "destination" | "modified" | "transfer":
                 return self._register_or_constant(place, spec)
-            case "number" | "count":
-                if node.kind == "name" and spec.kind == "count" and node.text.lower().startswith("max_"):
-                    return Word(node.text.lower())
-                return self.number_between(place, spec.low, spec.high)
+            case "count":
+                return self._count(place, spec)
+            case "number":
+                return self.number_between(place, spec.low, spec.high, spec.bits)
             case "immediate":
                 return self._constant(place)
             case "mask":
@@ -115,7 +85,19 @@ class OperandReader:
             case _:
                 return self._csr(place, "cap" if spec.kind == "cap_csr" else "local")
 
-    def _word(self, place: Place, spec: OperandSpec) -> Operand:
+    def _count(self, place: OperandPlace, spec: OperandSpec) -> Operand:
+        """A number, or `max_N`, the most that an indirect reference may ask for."""
+        text = place.node.text.lower() if place.node.kind == "name" else ""
+        most = most_of(Word(text))
+        if most is None:
+            try_indirect = f"up to {MOST_INDIRECT} with max_N and the option indirect_ref, the count being in the result before"
+            return self.number_between(place, spec.low, spec.high, spec.bits, try_indirect)
+        if not spec.low <= most <= MOST_INDIRECT:
+            message = f"`{place.text()}`: N of max_N is a number from {spec.low} to {MOST_INDIRECT}"
+            raise self.refuse(OPERAND_RANGE, message, place)
+        return Word(text)
+
+    def _word(self, place: OperandPlace, spec: OperandSpec) -> Operand:
         if place.node.kind == "nothing":
             return Nothing()
         text = as_word(place.line, place.node)
@@ -133,7 +115,7 @@ class OperandReader:
             f"did you mean `{spelled[close[0]]}`?" if close else None,
         )
 
-    def _register_or_constant(self, place: Place, spec: OperandSpec) -> Operand:
+    def _register_or_constant(self, place: OperandPlace, spec: OperandSpec) -> Operand:
         node = place.node
         if node.kind == "nothing":
             return Nothing()
@@ -153,7 +135,7 @@ class OperandReader:
             help_text = "load the constant into a register first"
         raise self.refuse(OPERAND_KIND, f"`{place.text()}` cannot stand here: {place.what} is {wanted}", place, help_text)
 
-    def _register(self, place: Place, spec: OperandSpec) -> Operand:
+    def _register(self, place: OperandPlace, spec: OperandSpec) -> Operand:
         register, symbol = self._register_operand(place)
         if spec.kind == "transfer" and register.cls not in _TRANSFER:
             raise self.refuse(
@@ -169,7 +151,7 @@ class OperandReader:
             self._check_half(place, spec, symbol)
         return register
 
-    def _check_half(self, place: Place, spec: OperandSpec, symbol: Symbol) -> None:
+    def _check_half(self, place: OperandPlace, spec: OperandSpec, symbol: Symbol) -> None:
         """A name declared `read` is filled by commands and read by instructions, one declared `write` the other way round."""
         match spec.role:
             case Role.READ | Role.TRANSFER_IN:
@@ -192,7 +174,7 @@ class OperandReader:
             "without `read` or `write` the name stands for both halves", notes,
         )
 
-    def _register_operand(self, place: Place) -> tuple[Register, Symbol | None]:
+    def _register_operand(self, place: OperandPlace) -> tuple[Register, Symbol | None]:
         node = place.node
         if node.kind == "indexed":
             return self._indexed(place), None
@@ -212,7 +194,7 @@ class OperandReader:
             raise Refused
         return Register(symbol.cls, name=symbol.name), symbol
 
-    def _indexed(self, place: Place) -> Register:
+    def _indexed(self, place: OperandPlace) -> Register:
         text = place.node.text.lower()
         if place.node.children:
             text += f"[{self._known(place.line, place.node.children[0], 'the offset of a local memory operand')}]"
@@ -223,7 +205,7 @@ class OperandReader:
             )
         return operand
 
-    def target(self, place: Place) -> Operand:
+    def target(self, place: OperandPlace) -> Operand:
         node = place.node
         if node.kind != "label_address":
             help_text = f"labels end in #: `{node.text}#`" if node.kind == "name" else None
@@ -241,10 +223,13 @@ class OperandReader:
             raise Refused
         return Target(None, name)
 
-    def signal(self, place: Place) -> Operand:
+    def signal(self, place: OperandPlace) -> Operand:
         node = place.node
         if node.kind != "name":
-            raise self.refuse(OPERAND_KIND, f"`{place.text()}` is no signal, and {place.what} is one", place)
+            raise self.refuse(
+                OPERAND_KIND, f"`{place.text()}` is no signal, and {place.what} is one", place,
+                None if self._physical else "signals have names: `.sig name` declares one, and it gets its number by itself",
+            )
         if self._physical:
             operand = parse_physical_operand(node.text)
             if not isinstance(operand, Signal):
@@ -257,7 +242,7 @@ class OperandReader:
             raise Refused
         return Signal(None, symbol.name)
 
-    def _csr(self, place: Place, space: str) -> Operand:
+    def _csr(self, place: OperandPlace, space: str) -> Operand:
         node = place.node
         if node.kind != "name":
             return self._constant(place)
@@ -271,7 +256,7 @@ class OperandReader:
             f"did you mean `{names[close[0]]}`?" if close else "a CSR can also be given by its address, a constant",
         )
 
-    def _shift(self, place: Place) -> Operand:
+    def _shift(self, place: OperandPlace) -> Operand:
         node = place.node
         if node.kind != "shift":
             raise self.refuse(
@@ -283,31 +268,34 @@ class OperandReader:
             return Word(node.text + amount.text.lower())
         return Word(f"{node.text}{self._known(place.line, amount, 'a shift amount')}")
 
-    def number_between(self, place: Place, low: int, high: int) -> Constant:
+    def number_between(self, place: OperandPlace, low: int, high: int, bits: int = 0, help: str | None = None) -> Constant:
+        """A constant within a range, that of a field of `bits` bits if that is known."""
         constant = self._constant(place)
         if not isinstance(constant, Deferred) and not low <= constant.value <= high:
-            bits = (high - low).bit_length()
-            message = f"{place.what} is a number from {low} to {high}, in {bits} bits, not {constant.value}"
-            raise self.refuse(OPERAND_RANGE, message, place)
+            width = f", in a field of {bits} bits" if bits else ""
+            written = place.text()
+            value = "" if number(written.removeprefix("-")) is not None else f", which is {signed(constant.value)}"
+            message = f"{place.what} is a number from {low} to {high}{width}, not `{written}`{value}"
+            raise self.refuse(OPERAND_RANGE, message, place, help)
         return constant
 
     def _known(self, line: Line, node: Node, what: str) -> int:
         """A constant that must have its value now."""
-        constant = self._constant(Place(line, node, what))
+        constant = self._constant(OperandPlace(line, node, what))
         if isinstance(constant, Deferred):
             raise self.refuse(
-                EXPRESSION, f"{what} must be known before registers get their numbers", Place(line, node, what)
+                EXPRESSION, f"{what} must be known before registers get their numbers", OperandPlace(line, node, what)
             )
         return constant.value
 
     def constant(self, line: Line, node: Node, what: str) -> Constant | None:
         """A constant, or None after a message; for directives."""
         try:
-            return self._constant(Place(line, node, what))
+            return self._constant(OperandPlace(line, node, what))
         except Refused:
             return None
 
-    def _constant(self, place: Place) -> Constant:
+    def _constant(self, place: OperandPlace) -> Constant:
         node = place.node
         text = place.text()
         if node.kind == "number" and (value := number(node.text)) is not None and value <= 0xFFFFFFFF:
@@ -315,7 +303,7 @@ class OperandReader:
         if node.kind not in _CONSTANTS:
             raise self.refuse(
                 OPERAND_KIND, f"`{text}` is no constant, and {place.what} is one", place,
-                "give the name a value with #define" if node.kind == "name" else None,
+                place.advice or "a constant is a number, an expression in parentheses, or a name that #define gives a value",
             )
         line = place.line
         try:
@@ -325,7 +313,7 @@ class OperandReader:
             return Constant(evaluate(tree), text)
         except ExpressionError as error:
             where = error.node if error.node is not None else node
-            raise self.refuse(EXPRESSION, error.message, Place(line, where, place.what)) from error
+            raise self.refuse(EXPRESSION, error.message, OperandPlace(line, where, place.what)) from error
 
     def _address(self, line: Line, node: Node) -> Expression:
         """The tree of `&name`, of `label#`, or a message for a name that has no value."""
@@ -337,7 +325,7 @@ class OperandReader:
         if node.kind != "address":
             raise ExpressionError(f"`{line.text[node.start:node.end]}` has no value: only constants have", node)
         inner = node.children[0]
-        place = Place(line, inner, "the operand of `&`")
+        place = OperandPlace(line, inner, "the operand of `&`")
         # A bare name is a signal's, unless only a register of that name is declared.
         signal_meant = (
             inner.kind == "name" and register_class(inner.text) is RegisterClass.GPR
@@ -354,12 +342,17 @@ class OperandReader:
         _, symbol = self._register_operand(place)
         if symbol is None:
             raise Refused
+        if symbol.cls in (RegisterClass.GPR, RegisterClass.ABSOLUTE):
+            raise self.refuse(
+                OPERAND_KIND, f"`{place.text()}` has no number of its own: it is in either of two banks", place,
+                "`&` takes the number of a transfer register, a next-neighbour register or a signal",
+            )
         self._scopes.take_address(symbol)
         return AddressOf(AddressKind.REGISTER, symbol.name)
 
     def register(self, line: Line, node: Node, what: str) -> Register | None:
         """A register, or None after a message; for directives."""
-        place = Place(line, node, what)
+        place = OperandPlace(line, node, what)
         if node.kind not in _REGISTERS:
             self._findings.error(OPERAND_KIND, f"`{place.text()}` is no register, and {what} is one", place.origin())
             return None

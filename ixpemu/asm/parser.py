@@ -380,13 +380,18 @@ def _reason(token: Scanned, previous: Scanned | None, failure: Failure, inside: 
     if token.kind == "OTHER":
         if token.text in "'\"":
             return f"this {token.text} begins a string that is never closed", f"write a second {token.text} on the same line"
-        return f"`{token.text}` has no meaning here", None
+        return f"`{token.text}` has no meaning here", "a label is written `name#`" if token.text == "#" else None
     if previous is not None and previous.kind == "LABEL" and "COLON" in accepted and len(accepted) == 1:
         return f"expected `:` behind the label `{previous.text}`", f"a label is defined as `{previous.text}:`"
     if token.kind in ("COMMA", "RSQB") and inside and "NAME" in accepted:
         return "an operand is missing here", "write `--` where there is no operand"
     if token.kind in ("NAME", "NUMBER", "REGISTER", "INDEX", "LABEL", "__ANON_1") and "COMMA" in accepted:
-        return f"a comma is missing before `{token.text}`", None
+        if inside:
+            return f"a comma is missing before `{token.text}`", None
+        if "LSQB" in accepted:
+            help = "operands stand in square brackets, and the next instruction begins a line of its own"
+            return f"`{token.text}` cannot stand here", help
+        return f"`{token.text}` cannot stand here", "an option follows a comma, and the next instruction begins a line of its own"
     if token.kind == "DIRECTIVE":
         return f"`{token.text}` must begin a line", "a directive stands on a line of its own"
     if token.kind == "COLON" and previous is not None and previous.kind == "NAME" and failure.token == 1:

@@ -24,10 +24,12 @@ from ixpemu.isa.blocks import (
     Transfer,
     Variant,
 )
+from ixpemu.isa.codecs_commands import MOST_INDIRECT, most_of
 from ixpemu.isa.instruction_set import InstructionSet
 from ixpemu.isa.physical import parse_physical_instruction, parse_physical_operand
 
 __all__ = [
+    "MOST_INDIRECT",
     "Block",
     "BranchFacts",
     "Csr",
@@ -44,6 +46,7 @@ __all__ = [
     "Transfer",
     "Variant",
     "instruction_set",
+    "most_of",
     "parse_physical_instruction",
     "parse_physical_operand",
 ]

@@ -59,6 +59,7 @@ class OperandSpec:
     words: tuple[str, ...] = ()
     low: int = 0
     high: int = 0
+    bits: int = 0                       # width of the field of a "number" or "count"; 0: not one field
     restricted: bool = False
 
 

@@ -16,7 +16,7 @@ from ixpemu.isa.tables import window
 _CLASSES = {"sram": RegisterClass.SRAM, "dram": RegisterClass.DRAM}
 _ROLES = {"in": Role.TRANSFER_IN, "out": Role.TRANSFER_OUT, "both": Role.TRANSFER_BOTH}
 _MAXIMUM = re.compile(r"max(?:_(\d+))?", re.IGNORECASE)
-MOST_INDIRECT = 16
+MOST_INDIRECT = 16              # registers that a command may touch whose count is in the result before it
 
 
 def signal_of(name: str, operand: Operand) -> int:
@@ -119,9 +119,7 @@ class Count(Number):
 
 
 class Keys(Number):
-    """`keys = keys(field, low..high)`: a count stored as it is."""
-
-    kind = "count"
+    """`keys = keys(field, low..high)`: how many keys a command works on, stored as it is."""
 
     def note(self, given: Given, facts: FactsBuilder) -> None:
         operand = given.operands.get(self.name)

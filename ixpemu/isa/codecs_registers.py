@@ -188,7 +188,9 @@ class RegisterAndConstant(Codec):
     def operand_specs(self) -> Mapping[str, OperandSpec]:
         return {
             self.register_name: OperandSpec(self.register_name, "register", Role.READ, restricted=True),
-            self.constant_name: OperandSpec(self.constant_name, "number", low=self.low, high=self.high),
+            self.constant_name: OperandSpec(
+                self.constant_name, "number", low=self.low, high=self.high, bits=8 if self.wide is not None else 0
+            ),
         }
 
     def readable(self) -> Sequence[str]:

@@ -88,7 +88,7 @@ class Number(Codec):
             raise ValueError(f"{self.high} does not fit field {self.field.letter!r} of {self.field.width} bits")
 
     def operand_specs(self) -> Mapping[str, OperandSpec]:
-        return {self.name: OperandSpec(self.name, self.kind, low=self.low, high=self.high)}
+        return {self.name: OperandSpec(self.name, self.kind, low=self.low, high=self.high, bits=self.field.width)}
 
     def parameters(self) -> Sequence[str]:
         return self.names

@@ -280,7 +280,7 @@ def test_defines_from_outside_and_include(tmp_path):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(AssemblyError, match="cannot be read"):
+    with pytest.raises(AssemblyError, match="cannot read"):
         read_program(tmp_path / "nothing.uc")
 
 
