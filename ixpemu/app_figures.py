@@ -10,6 +10,7 @@ from ixpemu.image import Image
 from ixpemu.trace.collector import Collector, engine_sums, inside
 from ixpemu.trace.summary import CycleSums, PortFigures, RunReport, Uncounted, Where, line_gbps, merge_drops
 
+QUIET = "quiet"
 REFUSED = {"runts": "runt", "oversize": "frame too long", "overflow": "receive FIFO full"}
 
 
@@ -19,23 +20,26 @@ def figures(
 ) -> RunReport:
     """Everything since the chip's reset. `stop` says why the run ended; `wall` is how long it took, in seconds."""
     state = chip.state
+    # A chip on which nothing happens any more is taken to the end of the slice; that is no property of the run.
+    last = max(int(state.now), *(int(engine["clock"]) for engine in state.engines))
+    cycles = min(chip.cycle, last) if stop == QUIET else chip.cycle
     totals = collector.totals()
     types = totals.types()
     loaded = sorted(images)
     done, idle, instructions = engine_sums(state, loaded)
     # An idle microengine's clock stands still until something wakes it.
-    waiting = sum(max(0, chip.cycle - int(state.engines[me]["clock"])) for me in loaded)
+    waiting = sum(max(0, cycles - int(state.engines[me]["clock"])) for me in loaded)
     in_packets = sum((kind.cycles for kind in types), CycleSums())
     outside = Uncounted(
         CycleSums(done.executing - in_packets.executing, done.aborted - in_packets.aborted, done.stalled - in_packets.stalled),
         instructions - sum(kind.instructions for kind in types), idle + waiting,
     )
-    clocks = sum(max(chip.cycle, int(state.engines[me]["clock"])) for me in loaded)
-    ports = tuple(_port(chip, number) for number in range(len(chip.ports)))
+    clocks = sum(max(cycles, int(state.engines[me]["clock"])) for me in loaded)
+    ports = tuple(_port(chip, number, cycles) for number in range(len(chip.ports)))
     sent = sum(port.sent[0] for port in ports)
     where = tuple(_where(chip, images[me], me, ctx) for me in loaded for ctx in range(0, 8, 8 // images[me].contexts))
     return RunReport(
-        application=settings.name, clock_hz=chip.clock_hz, cycles=chip.cycle, clocks=clocks, stop=stop, types=types,
+        application=settings.name, clock_hz=chip.clock_hz, cycles=cycles, clocks=clocks, stop=stop, types=types,
         outside=outside, ports=ports if settings.ports else (), arrived=sum(port.offered[0] for port in ports), sent=sent,
         generated=sent - chip.packets_sent + collector.originated, inside=inside(state),
         drops=merge_drops(totals.drops, *(port.refused for port in ports)), wall_seconds=wall, notes=notes,
@@ -56,11 +60,11 @@ def _where(chip: Chip, image: Image, me: int, ctx: int) -> Where:
     return Where(me, ctx, address, context.state, label, place)
 
 
-def _port(chip: Chip, number: int) -> PortFigures:
+def _port(chip: Chip, number: int, cycles: int) -> PortFigures:
     port = chip.ports[number]
     counters = port.counters
     refused = {words: getattr(counters, name) for name, words in REFUSED.items() if getattr(counters, name)}
-    clock_hz, cycles = chip.clock_hz, chip.cycle
+    clock_hz = chip.clock_hz
     return PortFigures(
         number=number, line_gbps=port.line.speed / 1e9,
         offered=(counters.received + counters.dropped, counters.received_bytes),

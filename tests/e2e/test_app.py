@@ -180,6 +180,19 @@ def test_a_run_that_nothing_ends_gives_up(tmp_path: Path, monkeypatch: pytest.Mo
     assert report.stop == "nothing has moved for 20,000 cycles" and report.cycles == 21_000
 
 
+def test_a_program_that_ends_has_run_as_long_as_it_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not to the end of the slice in which it ended."""
+    source = "nop\n" * 100 + "ctx_arb[kill]\n"
+    cycles = []
+    for name, length in (("a", 1000), ("b", 50_000)):
+        monkeypatch.setattr("ixpemu.app.SLICE_CYCLES", length)
+        (tmp_path / name).mkdir()
+        report = App.load(folder(tmp_path / name, spin_uc=source)).run()
+        assert report.complete and not unbalanced(report) and report.instructions == 2 * 8 * 101
+        cycles.append(report.cycles)
+    assert cycles[0] == cycles[1] and 808 <= cycles[0] < 900
+
+
 @pytest.mark.parametrize(("changes", "code", "message", "line"), [
     ({"control_py": "def setup(x)\n"}, codes.APP_MODULE, "control.py does not compile", 1),
     ({"control_py": "import nowhere_to_be_found\n"}, codes.APP_MODULE, "nowhere_to_be_found", 1),

@@ -1,0 +1,56 @@
+"""The benchmark measures what it says, in the form that it says. How fast the machine is, no test asks."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ixpemu import bench
+from ixpemu.cli_support import show
+from ixpemu.report.bench import bench_report
+
+ROOT = Path(__file__).parents[2]
+FIGURES = {"instructions_per_second", "chip_cycles_per_second", "packets_per_second"}
+
+
+@pytest.fixture(scope="module")
+def result() -> bench.BenchResult:
+    with pytest.MonkeyPatch.context() as patch:
+        # A first compile takes half a minute; that it is measured in an empty cache is read off the code.
+        patch.setattr(bench, "first_compile", lambda: 12.3)
+        patch.setenv("PYTHONPATH", str(ROOT))
+        return bench.run_bench(bench.CASES, 0.2)
+
+
+def test_every_case_and_mode_has_its_figures(result: bench.BenchResult) -> None:
+    values = json.loads(json.dumps(result.as_json()))
+    for case in ("ipv4_forward_64B", "compute"):
+        assert set(values[case]) == {"default", "fast", "uncompiled"}
+        for mode, figures in values[case].items():
+            assert set(figures) == FIGURES
+            assert figures["instructions_per_second"] > 0 and figures["chip_cycles_per_second"] > 0
+            # Uncompiled, a packet may not get through in so short a time.
+            assert case == "compute" or mode == "uncompiled" or figures["packets_per_second"] > 0
+        assert values["compiled_to_uncompiled"][case] > 20
+    assert values["compute"]["default"]["packets_per_second"] == 0
+    assert "absent" in values["content_switch"] and set(values["content_switch"]) == {"absent"}
+    assert values["first_compile_seconds"] == 12.3 and 0 < values["warm_start_seconds"] < 60
+    assert values["assembler_lines_per_second"] > 100 and 50 < values["peak_memory_mb"] < 600
+
+
+def test_the_report_shows_all_of_it(result: bench.BenchResult, capsys: pytest.CaptureFixture[str]) -> None:
+    show(bench_report(result))
+    text = capsys.readouterr().out
+    for word in ("ipv4_forward_64B", "uncompiled", "first compile", "12.3 s", "lines/s", "MB", "content_switch", "times"):
+        assert word in text
+
+
+def test_the_command_compiles_on_request() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "ixpemu", "bench", "--compile-only"], env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "") and done.stderr.endswith("the engine is compiled\n")
