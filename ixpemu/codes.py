@@ -67,6 +67,7 @@ PHYSICAL = _code(4009, "a physical name in an ordinary program, or the other way
 
 DEFER_SLOT = _code(4101, "an instruction that may not stand in a defer slot")
 DEFER_PAST_END = _code(4102, "defer slots behind the end of the program")
+FOLLOWED_WRONGLY = _code(4103, "an instruction without the one that must follow it at once")
 BANK_CONFLICT = _code(4110, "registers that cannot be divided between the banks A and B")
 OUT_OF_REGISTERS = _code(4111, "more registers are needed at once than there are")
 IMAGE_TOO_LARGE = _code(4120, "a program larger than the control store")
@@ -74,6 +75,7 @@ USED_BEFORE_SET = _code(4700, "a register is used before it is set")
 MAYBE_USED_BEFORE_SET = _code(4701, "a register may be used before it is set")
 UNREACHABLE = _code(4702, "code that is never reached")
 RUNS_OFF_END = _code(4703, "the program runs past its end")
+PROGRAM_EMPTY = _code(4704, "a program without instructions")
 
 # 5xxx transfers and signals
 XFER_ORDER_MISSING = _code(5001, "a command uses several transfer registers and nothing gives their order")

@@ -144,10 +144,8 @@ class _Filler:
         if isinstance(operand, (Register, Signal)):
             return operand if self.webs is None or operand.name is None else self._placed(operand, Site(index, number, token))
         if isinstance(operand, Target):
-            name = operand.name
-            if name is None or name not in self.program.labels:
-                return operand
-            return Target(self.program.labels[name], name.removesuffix("#"))
+            address = self.program.labels.get(operand.name) if operand.name is not None else None
+            return operand if address is None else replace(operand, address=address)
         if isinstance(operand, Deferred):
             try:
                 return operand.resolve(self._address)

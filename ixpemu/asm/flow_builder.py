@@ -49,7 +49,7 @@ def _kind(operand: Operand) -> object:
 
 class _Builder:
     def __init__(self, program: Program, isa: InstructionSet, findings: Findings) -> None:
-        self.program, self.findings = program, findings
+        self.program, self.isa, self.findings = program, isa, findings
         facts = facts_of(program, isa)
         self.flow = Flow(program, facts, addressed=addressed_names(program))
         self.own: list[int] = []            # instruction -> its own point
@@ -70,6 +70,8 @@ class _Builder:
         self._directives(len(instructions), self.program.end_facts)
         for index in range(len(instructions)):
             self._leave(index)
+            if flow.facts[index].followed_by is not None:
+                self._check_follower(index)
         self._addresses()
         return flow
 
@@ -183,28 +185,31 @@ class _Builder:
             write_half = not written
             run = transfer_run(self.program, register.name, write_half, transfer.count)
             if run is None:
-                self._no_run(register.name, transfer.count, origin)
+                self._no_run(register.name, transfer.count, transfer.words, origin)
                 run = [register.name]
             for offset, name in enumerate(run):
                 site = Site(index, transfer.operand, None, offset)
                 out.append(self._occur(node, name, file_of(register.cls, write_half), written, site, origin))
         return out
 
-    def _no_run(self, name: str, count: int, origin: Origin) -> None:
+    def _no_run(self, name: str, count: int, words: int, origin: Origin) -> None:
+        """A command uses `count` registers from `name` on, `words` for each that its count says, and they have no order."""
         spelling = self.program.symbols[name].spelling
+        each = f", {words} for each of its count" if words > 1 else ""
+        uses = f"the command uses {count} registers from `{spelling}` on{each},"
         known = next((order for order in self.program.xfer_orders if name in order.names), None)
         if known is None:
             self.findings.error(
                 codes.XFER_ORDER_MISSING,
-                f"the command uses {count} registers from {spelling} on, and nothing says which follow it", origin,
-                help=f"put the {count} names into one .xfer_order, {spelling} first",
+                f"{uses} and nothing says which follow it", origin,
+                help=f"put the {count} names into one .xfer_order, `{spelling}` first",
             )
             return
         left = len(known.names) - known.names.index(name)
         self.findings.error(
             codes.XFER_ORDER_SHORT,
-            f"the command uses {count} registers from {spelling} on, but its .xfer_order goes on for {left} only", origin,
-            help=f"add {_several(count - left, 'more name')} to the .xfer_order, or lower the count to {left}",
+            f"{uses} but its .xfer_order goes on for {left} only", origin,
+            help=f"add {_several(count - left, 'more name')} to the .xfer_order, or lower the count",
             notes=(Note("the order is given here", known.origin),),
         )
 
@@ -299,6 +304,24 @@ class _Builder:
         before = range(max(0, index - MOST_SLOTS), index)
         return any(owner + self.flow.facts[owner].defer == index and self._turns(owner) for owner in before)
 
+    def _check_follower(self, index: int) -> None:
+        """Whether every instruction that can come behind `index` is the one that must."""
+        wanted, instructions = self.flow.facts[index].followed_by, self.program.instructions
+        queue = list(self.flow.successors[self.own[index]])
+        for node in queue:
+            following = self.flow.nodes[node].instruction
+            if self.own[following] != node:         # a flow directive or a wait before it
+                queue += [other for other in self.flow.successors[node] if other not in queue]
+                continue
+            block = self.isa.lookup(instructions[following].operation.mnemonic)
+            if block is None or block.name != wanted:
+                self.findings.error(
+                    codes.FOLLOWED_WRONGLY, f"the next instruction must be `{wanted}`, which takes what this one reads",
+                    instructions[index].origin, help="put it directly behind this one, with nothing between",
+                    notes=(Note("this comes next", instructions[following].origin),),
+                )
+                return
+
     def _check_slots(self, index: int, defer: int) -> None:
         instructions = self.program.instructions
         owner = instructions[index]
@@ -318,6 +341,6 @@ class _Builder:
             if facts.branch is not None or facts.swaps or facts.ends:
                 self.findings.error(
                     codes.DEFER_SLOT, "an instruction in a defer slot may neither branch nor give up the microengine",
-                    instructions[slot].origin, help=f"move it out of the {_several(defer, 'slot')} of the deferring instruction",
-                    notes=(Note(f"this instruction defers by {defer}", owner.origin),),
+                    instructions[slot].origin, help="move it out of the slots, or lower the defer count",
+                    notes=(Note(f"this has {_several(defer, 'slot')} behind it", owner.origin),),
                 )

@@ -184,6 +184,11 @@ def _is_transfer(flow: Flow, site: Site) -> bool:
 def _paths(flow: Flow, reached: list[bool], findings: Findings) -> None:
     """Code that is never reached, and control that leaves the program at its end."""
     instructions = flow.program.instructions
+    if not instructions:
+        findings.warning(
+            codes.PROGRAM_EMPTY, "the program has no instructions", None,
+            help="is all of it inside an #if, a #macro that nobody calls, or a comment?",
+        )
     points = [node for node, seen in zip(flow.nodes, reached, strict=True) if seen]
     alive = {node.instruction for node in points if node.kind is Kind.INSTRUCTION}
     for index, instruction in enumerate(instructions):

@@ -89,7 +89,7 @@ def listing(image: Image, operations: Sequence[Operation], isa: InstructionSet) 
                 line = origin.place
                 lines.append(f'.%line {origin.place.line} "{origin.place.file}"')
         lines += [f"{name}:" for name in labels.get(address, ())]
-        lines += _word_lines(address, word, operation, origin, isa)
+        lines += _word_lines(address, word, operation, origin, isa.decode(word, image.contexts) is not None, isa)
     lines += _macro_lines(open_macros, [])
     lines += [f"{name}:" for name in labels.get(len(image), ())]
     lines += ["ucode_end", "", "; where names live: name, place, words"]
@@ -97,10 +97,11 @@ def listing(image: Image, operations: Sequence[Operation], isa: InstructionSet) 
     return "\n".join(lines) + "\n"
 
 
-def _word_lines(address: int, word: int, operation: Operation, origin: WordOrigin | None, isa: InstructionSet) -> list[str]:
-    decoded = isa.decode(word)
+def _word_lines(
+    address: int, word: int, operation: Operation, origin: WordOrigin | None, legal: bool, isa: InstructionSet
+) -> list[str]:
     text = f".word {word:#012x}" if operation.mnemonic == ".word" else isa.format(operation)
-    if decoded is None and operation.mnemonic != ".word":
+    if not legal:
         text += "    ; not a legal word"
     source = [] if origin is None or not origin.source else [f"    ; {origin.source}"]
     return [f".{address} {word:010x}", f"    {text}", *source]

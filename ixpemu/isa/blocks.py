@@ -162,6 +162,7 @@ class Block:
     examples: tuple[tuple[str, int], ...]       # text and its word
     refines: str | None                 # decoded in preference to this block, whose words it shares (nop of immed)
     spelling_of: str | None             # only another way to write this block's words; never decoded (load_addr)
+    followed_by: str | None             # the block whose instruction must come next, with nothing between (local_csr_rd: immed)
     span: Span
 
 
@@ -178,6 +179,7 @@ class Transfer:
     cls: RegisterClass | None           # SRAM or DRAM
     count: int
     indirect: bool
+    words: int = 1                      # registers that one of the written count stands for
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +211,7 @@ class Facts:
     waits_any: bool = False
     swaps: bool = False                     # gives up the microengine here
     consumes: int | None = None             # operand index of a signal that is tested and cleared (br_signal)
-    arrived_when_taken: bool = True         # where it has come: at the branch target (br_signal), else behind (br_!signal)
+    arrived_when_taken: bool = False        # where it has come: at the branch target, else behind the branch
     branch: BranchFacts | None = None
     resume: tuple[int, int] | None = None   # (token index, argument index) of the label where it goes on after the swap
     reads_cc: bool = False
@@ -221,6 +223,7 @@ class Facts:
     issue: int = 1
     aborted: int = 0
     ends: bool = False                      # never falls through: halt, kill, br, jump, rtn (after its defer slots)
+    followed_by: str | None = None          # the block of the instruction that must come next
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,7 @@ class BlockBuilder:
             examples=tuple(self._example(child) for child in self.node.nodes("example")),
             refines=next((child.texts()[0] for child in self.node.nodes("refines")), None),
             spelling_of=next((child.texts()[0] for child in self.node.nodes("spelling_of")), None),
+            followed_by=next((child.texts()[0] for child in self.node.nodes("followed_by")), None),
             span=Span(self.file, self.node.line, self.node.column),
         )
 

@@ -71,7 +71,7 @@ def _overlaps(isa: InstructionSet) -> Iterator[Diagnostic]:
         yield _finding(codes.ISA_OVERLAP, second.span, f"words of {_title(second)} are also words of {_title(first)}",
                        "fix a bit that differs, or say `refines` in the block that is to be read first")
     for block in isa.blocks.values():
-        for named in (block.refines, block.spelling_of):
+        for named in (block.refines, block.spelling_of, block.followed_by):
             if named is not None and named not in isa.blocks:
                 yield _finding(codes.ISA_EXEMPTION, block.span, f"{block.name} names {named}, which is no block")
         if block.refines is not None and (block.name, block.refines) not in met:

@@ -153,11 +153,12 @@ class Completion(Codec):
     def encode(self, given: Given) -> int:
         swap, done = given.tokens.get("ctx_swap"), given.tokens.get("sig_done")
         if swap is not None and done is not None:
-            raise Refused("sig_done", "a command has either ctx_swap or sig_done")
+            raise Refused("sig_done", "a command has either ctx_swap or sig_done",
+                          "ctx_swap waits here for its signal, sig_done goes on and something later waits")
         slots = defer_of(given, "defer", self.SLOTS)
         token = swap or done
         if slots and swap is None:
-            raise Refused("defer", "defer on a command goes with ctx_swap")
+            raise Refused("defer", "defer on a command goes with ctx_swap", "without a swap nothing is deferred: leave it out")
         if token is None:
             return self.kind.put(self.SIG_DONE)
         if len(token.arguments) != 1:
@@ -194,10 +195,12 @@ class Completion(Codec):
 
 
 class TestedSignal(Codec):
-    """`signal = signal(field)`: an event signal of this context."""
+    """`signal = signal(field, at target of word)`: an event signal of this context that a branch tests. In the case `word` of the
+    mnemonic the signal has come where the branch is taken to, in the others where it is not taken."""
 
     def setup(self, *arguments: tuple[str, ...]) -> None:
         self.field = self.own(arguments[0][0])
+        self.comes_at_target = arguments[1][-1]
 
     def operand_specs(self) -> Mapping[str, OperandSpec]:
         return {self.name: OperandSpec(self.name, "signal", Role.SIGNAL)}
@@ -221,6 +224,7 @@ class TestedSignal(Codec):
 
     def note(self, given: Given, facts: FactsBuilder) -> None:
         facts.parts["consumes"] = facts.place[self.name]
+        facts.parts["arrived_when_taken"] = self.comes_at_target in given.choices.values()
 
 
 class Wake(Codec):
@@ -279,7 +283,7 @@ def transfer_facts(facts: FactsBuilder) -> Transfer | None:
     if noted is None:
         return None
     operand, direction, cls, words = noted
-    return Transfer(operand, direction, cls, count * words, indirect)
+    return Transfer(operand, direction, cls, count * words, indirect, words)
 
 
 CODECS: dict[str, type[Codec]] = {

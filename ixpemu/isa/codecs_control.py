@@ -37,7 +37,7 @@ def address_of(name: str, operand: Operand, width: int) -> int:
     if not isinstance(operand, Target):
         raise Refused(name, f"expected a label, found {format_operand(operand)}")
     if operand.address is None:
-        raise Refused(name, f"label {operand.name}# has no address")
+        raise Refused(name, f"label {operand.name} has no address")
     if not 0 <= operand.address < 1 << width:
         raise Refused(name, f"target {operand.address} does not fit the field of {width} bits: 0..{(1 << width) - 1}")
     return operand.address

@@ -29,12 +29,18 @@ class Pair(Codec):
         return self.table.width == 8
 
     def _clash(self, first: Operand, second: Operand) -> None:
-        if port_of(first) == port_of(second):
-            raise Refused(
-                self.names[-1],
-                f"{format_operand(first)} and {format_operand(second)} are both {port_of(first)} and cannot be read together",
-                "move one of them to a register of the other bank first",
-            )
+        port = port_of(first)
+        if port != port_of(second):
+            return
+        both = f"{format_operand(first)} and {format_operand(second)} are both {port}"
+        if bank_of(first) is not None:
+            raise Refused(self.names[-1], f"{both}, and an instruction reads one of bank A and one of bank B",
+                          "copy one of them to a register of the other bank first: alu[name, --, B, register]")
+        advice = (
+            "load one of them into a register first: immed[name, constant]" if isinstance(first, Constant)
+            else "copy one of them to a GPR first: alu[name, --, B, register]"
+        )
+        raise Refused(self.names[-1], f"{both}, and an instruction reads only one of these", advice)
 
     def note(self, given: Given, facts: FactsBuilder) -> None:
         for name in self.names:

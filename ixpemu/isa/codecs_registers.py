@@ -37,7 +37,7 @@ def register_code(table: OperandTable, name: str, operand: Operand, contexts: in
     if isinstance(operand, Nothing):
         raise Refused(name, f"`--` cannot be a {use} here")
     if not table.knows(operand, destination) or _beyond(operand, table):
-        raise Refused(name, f"{shown} cannot be encoded in this operand of {table.width} bits", table.help.get(use))
+        raise Refused(name, f"{shown} does not fit this operand: {_what_fits(operand, table)}", table.help.get(use))
     last = window(contexts) - 1
     offset = 15 if table.width == 10 else 7
     raise Refused(name, f"{shown} does not exist: context-relative registers go to {last} with {contexts} contexts, absolute "
@@ -49,6 +49,19 @@ def _beyond(operand: Operand, table: OperandTable) -> bool:
     if table.width != 8 or not isinstance(operand, Register):
         return False
     return operand.cls is RegisterClass.LOCAL_MEMORY and (operand.number or 0) <= 15
+
+
+def _what_fits(operand: Operand, table: OperandTable) -> str:
+    """Why a field holds no operand of this kind, by what it does hold."""
+    cls = operand.cls if isinstance(operand, Register) else None
+    if cls is RegisterClass.NEIGHBOR_INDEX:
+        return "the ring is read with *n$index and *n$index++, and written with *n$index++"
+    fits = {
+        RegisterClass.ABSOLUTE: "registers of the context, but no `@` registers",
+        RegisterClass.NEIGHBOR: "no next-neighbour registers by name",
+        RegisterClass.LOCAL_MEMORY: "local memory by *l$index0[0] to [7], and without ++ or --",
+    }.get(cls, "no operand of this kind") if cls is not None else "no operand of this kind"
+    return f"its {table.width} bits hold {fits}"
 
 
 def not_read_back(name: str, operand: Operand) -> Refused:

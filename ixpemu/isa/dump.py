@@ -44,7 +44,7 @@ def _provenance(source: str, confidence: str) -> dict[str, Any]:
 def _block(block: Block) -> dict[str, Any]:
     return {
         "name": block.name, "title": block.title, "mnemonics": list(block.mnemonics), "description": block.prose,
-        "refines": block.refines, "spelling_of": block.spelling_of,
+        "refines": block.refines, "spelling_of": block.spelling_of, "followed_by": block.followed_by,
         "forms": [_form(form) for form in block.forms],
         "variants": [_variant(variant) for variant in block.variants],
         "examples": [{"text": text, "word": f"{word:010x}"} for text, word in block.examples],

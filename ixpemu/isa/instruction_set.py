@@ -183,7 +183,7 @@ class InstructionSet:
     # Text
 
     def format(self, operation: Operation) -> str:
-        """The operation as physical text, e.g. `alu[b3, b3, +, 1]`; targets without a name are printed as `l11#`."""
+        """The operation as physical text, e.g. `alu[b3, b3, +, 1]`; a target without a name is printed as `l11#`."""
         try:
             specs = self.form(operation).operands
         except EncodingError:
@@ -255,7 +255,7 @@ class InstructionSet:
             waits_any=parts.get("waits_any", False),
             swaps=swaps,
             consumes=parts.get("consumes"),
-            arrived_when_taken=variant.action != "branch_signal_clear",
+            arrived_when_taken=parts.get("arrived_when_taken", False),
             branch=branch,
             resume=parts.get("resume"),
             reads_cc=any(name.startswith("cc.") for name in variant.reads),
@@ -267,6 +267,7 @@ class InstructionSet:
             issue=timing.issue,
             aborted=timing.aborted if leaves else 0,
             ends=ends or parts.get("resume") is not None,
+            followed_by=self.blocks[form.block].followed_by,
         )
 
 

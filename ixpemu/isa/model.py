@@ -52,7 +52,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A place in the program: `address` in words from 0, or None while only the label's `name` is known."""
+    """A place in the program: `address` in words from 0, or None while only the label's `name`, with its `#`, is known."""
 
     address: int | None
     name: str | None = None

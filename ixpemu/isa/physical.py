@@ -30,8 +30,8 @@ _REGISTER = re.compile(
 )
 _NUMBER = re.compile(r"-?(?:0x[0-9a-f]+|0b[01]+|\d+)", re.IGNORECASE)
 _SIGNAL = re.compile(r"s(\d+)", re.IGNORECASE)
-_TARGET = re.compile(r"([A-Za-z_][\w.]*)#")
-_NUMBERED_TARGET = re.compile(r"l(\d+)")
+_TARGET = re.compile(r"[A-Za-z_][\w.]*#")
+_NUMBERED_TARGET = re.compile(r"l(\d+)#")
 _INSTRUCTION = re.compile(r"\s*([^\s\[,]+)\s*")
 _POST = {None: 0, "++": 1, "--": -1}
 _PREFIX = {"$": RegisterClass.SRAM, "$$": RegisterClass.DRAM, "n$": RegisterClass.NEIGHBOR}
@@ -77,9 +77,10 @@ def parse_physical_operand(text: str) -> Operand:
         return Constant(value, text)
     if (match := _SIGNAL.fullmatch(text)) is not None:
         return Signal(int(match[1]))
-    if (match := _TARGET.fullmatch(text)) is not None:
-        numbered = _NUMBERED_TARGET.fullmatch(match[1])
-        return Target(int(numbered[1])) if numbered else Target(None, match[1])
+    if (match := _NUMBERED_TARGET.fullmatch(text)) is not None:
+        return Target(int(match[1]))
+    if _TARGET.fullmatch(text) is not None:
+        return Target(None, text)
     return Word(text)
 
 
@@ -153,7 +154,7 @@ def format_operand(operand: Operand, *, decimal: bool = False) -> str:
         case Constant():
             return format_number(operand.value, decimal=decimal)
         case Target():
-            return f"{operand.name}#" if operand.name is not None else f"l{operand.address}#"
+            return operand.name if operand.name is not None else f"l{operand.address}#"
         case Signal():
             return f"s{operand.number}" if operand.number is not None else operand.name or "?"
         case Word():

@@ -79,6 +79,8 @@ def _block(block: Block) -> list[str]:
     if block.spelling_of is not None:
         other = f"[{block.spelling_of}](#{_anchor(block.spelling_of)})"
         lines += [f"Another way to write words of {other}, which is how they are read.", ""]
+    if block.followed_by is not None:
+        lines += [f"The next instruction must be [{block.followed_by}](#{_anchor(block.followed_by)}).", ""]
     lines.append("```text")
     for syntax, same in groupby(block.forms, key=_written):
         lines.append(syntax)

@@ -6,8 +6,8 @@ from ixpemu import codes
 from tests.support.corpus import cases, load
 
 BACK_END = [
-    codes.ENCODING_REFUSED, codes.DEFER_SLOT, codes.DEFER_PAST_END, codes.BANK_CONFLICT, codes.OUT_OF_REGISTERS,
-    codes.IMAGE_TOO_LARGE,
+    codes.ENCODING_REFUSED, codes.DEFER_SLOT, codes.DEFER_PAST_END, codes.FOLLOWED_WRONGLY, codes.BANK_CONFLICT,
+    codes.OUT_OF_REGISTERS, codes.IMAGE_TOO_LARGE, codes.PROGRAM_EMPTY,
     codes.USED_BEFORE_SET, codes.MAYBE_USED_BEFORE_SET, codes.UNREACHABLE, codes.RUNS_OFF_END, codes.XFER_ORDER_MISSING,
     codes.XFER_ORDER_SHORT, codes.SET_NEVER_USED, codes.TOUCHED_IN_FLIGHT, codes.XFER_ORDER_CONTRADICTION, codes.OUT_OF_TRANSFERS,
     codes.OUT_OF_SIGNALS, codes.SIGNAL_NEVER_RAISED, codes.SIGNAL_MIXED, codes.PAIR_POLLED, codes.PAIR_ANY, codes.NO_SIGNAL,

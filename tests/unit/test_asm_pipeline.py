@@ -35,6 +35,16 @@ def test_published_rows_both_ways(row: tuple[str, str]) -> None:
     assert assemble(text=text).words.tolist() == [word]
 
 
+@pytest.mark.parametrize("contexts", [8, 4])
+def test_computed_rows_as_one_program(contexts: int) -> None:
+    table = (line.split("\t") for line in (CORPUS / "words_computed.tsv").read_text(encoding="utf-8").splitlines())
+    rows = [(row[0], int(row[1], 16)) for row in table if row[0][0] != "#" and int(row[2]) == contexts]
+    text = f".physical\n.num_contexts {contexts}\n" + "\n".join(source for source, _ in rows)
+    words = [word for _, word in rows]
+    assert assemble(text=text).words.tolist() == words
+    assert assemble(text=disassemble(words, contexts)).words.tolist() == words
+
+
 def test_all_published_words_as_one_program() -> None:
     words = [int(row[1], 16) for row in ROWS]
     image = Image.from_words(words)

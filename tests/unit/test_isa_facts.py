@@ -60,14 +60,14 @@ def test_commands() -> None:
 
 def test_dram_counts_two_registers_and_raises_a_pair() -> None:
     found = facts("dram[write, $$0, a2, 0, 3], sig_done[s2]")
-    assert found.transfer == Transfer(1, "out", RegisterClass.DRAM, 6, False)
+    assert found.transfer == Transfer(1, "out", RegisterClass.DRAM, 6, False, 2)
     assert found.signal_pair
     assert facts("dram[rbuf_rd, --, a2, 0, max_8], ctx_swap[s4], indirect_ref").transfer is None
 
 
 def test_hash_counts_by_key_size_and_uses_both_halves() -> None:
-    assert facts("hash_48[$0, 3], ctx_swap[s1]").transfer == Transfer(0, "both", RegisterClass.SRAM, 6, False)
-    assert facts("hash_128[$0, 3], ctx_swap[s1]").transfer == Transfer(0, "both", RegisterClass.SRAM, 12, False)
+    assert facts("hash_48[$0, 3], ctx_swap[s1]").transfer == Transfer(0, "both", RegisterClass.SRAM, 6, False, 2)
+    assert facts("hash_128[$0, 3], ctx_swap[s1]").transfer == Transfer(0, "both", RegisterClass.SRAM, 12, False, 4)
 
 
 def test_maximum_reaches_sixteen() -> None:

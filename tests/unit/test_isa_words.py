@@ -1,4 +1,5 @@
-"""Known words both ways: those of real IXP2400 microcode (tests/corpus/words.tsv) and the examples of the blocks."""
+"""Known words both ways: those of real IXP2400 microcode (tests/corpus/words.tsv), those computed by hand from the encoding document
+(words_computed.tsv), and the examples of the blocks."""
 
 from pathlib import Path
 
@@ -6,14 +7,39 @@ import pytest
 
 from ixpemu.isa import instruction_set, parse_physical_instruction
 
-CORPUS = Path(__file__).parents[1] / "corpus" / "words.tsv"
-ROWS = [line.split("\t") for line in CORPUS.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
-PUBLISHED = [(row[0], int(row[1], 16)) for row in ROWS]
+CORPUS = Path(__file__).parents[1] / "corpus"
+
+
+def rows(name: str) -> list[list[str]]:
+    """The rows of a table of the corpus, by column."""
+    lines = (CORPUS / name).read_text(encoding="utf-8").splitlines()
+    return [line.split("\t") for line in lines if line and not line.startswith("#")]
+
+
+PUBLISHED = [(row[0], int(row[1], 16)) for row in rows("words.tsv")]
+COMPUTED = [(row[0], int(row[1], 16), int(row[2])) for row in rows("words_computed.tsv")]
 EXAMPLES = [example for block in instruction_set().blocks.values() for example in block.examples]
 
 
 def test_the_corpus_has_its_rows() -> None:
     assert len(PUBLISHED) == 26
+    assert len(COMPUTED) == 114
+
+
+@pytest.mark.parametrize(("text", "word", "contexts"), COMPUTED)
+def test_computed_words_both_ways(text: str, word: int, contexts: int) -> None:
+    isa = instruction_set()
+    assert f"{isa.encode(parse_physical_instruction(text), contexts):010x}" == f"{word:010x}"
+    decoded = isa.decode(word, contexts)
+    assert decoded is not None and decoded.canonical
+    assert isa.encode(parse_physical_instruction(isa.disassemble(word, contexts)), contexts) == word
+
+
+def test_the_computed_words_reach_every_block() -> None:
+    isa = instruction_set()
+    decoded = [isa.decode(word, contexts) for text, word, contexts in [*COMPUTED, *((*row, 8) for row in PUBLISHED)]]
+    reached = {found.block.name for found in decoded if found is not None}
+    assert {block.name for block in isa.blocks.values() if block.spelling_of is None} <= reached
 
 
 @pytest.mark.parametrize(("text", "word"), [*PUBLISHED, *EXAMPLES])
