@@ -58,7 +58,10 @@ class Memory:
         return self._xscale.read_words("sram", address, count)
 
     def write(self, address: int, words: Sequence[int]) -> None:
-        """The words, one access each, in ascending order."""
+        """The words, one access each, in ascending order; before the chip runs, where accesses cost nothing, all in one."""
+        if not self._xscale.running:
+            self._xscale.write("sram", address, tuple(words))
+            return
         for index, word in enumerate(words):
             self._xscale.write("sram", address + 4 * index, (word,))
 
@@ -121,6 +124,11 @@ class XScale:
         self._timer_count = 0
         self._raised: dict[str, int] = {}               # sources waiting for their handler, with the cycle of the first interrupt
         chip.attach(self)
+
+    @property
+    def running(self) -> bool:
+        """Whether the microengines have been started, from when on everything here takes time."""
+        return self._running
 
     # -- what the chip calls
 
