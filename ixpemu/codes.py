@@ -89,6 +89,7 @@ SIGNAL_NEVER_RAISED = _code(5020, "waiting for a signal that nobody raises")
 SIGNAL_MIXED = _code(5021, "a wait for a signal that is raised alone here and as a pair there")
 PAIR_POLLED = _code(5022, "a test of one signal of a pair")
 PAIR_ANY = _code(5023, "a wait for any of several signals with a pair among them")
+NEVER_WAITED_FOR = _code(5024, "a signal that is raised and never waited for")
 NO_SIGNAL = _code(5117, "a command without a signal, so that its transfer registers never become free")
 
 # 6xxx files, applications and arguments

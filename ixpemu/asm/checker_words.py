@@ -105,8 +105,11 @@ def _transfers(
     ours, theirs = wanted.transfer, found.transfer
     if ours is None or ours.operand is None:
         return (), ()
-    if theirs is None or theirs.operand is None or (theirs.count, theirs.direction) != (ours.count, ours.direction):
+    if theirs is None or theirs.operand is None or theirs.direction != ours.direction:
         return "another transfer than the source has"
+    # Of the most that an indirect reference may ask for, the word's count holds what it can.
+    if theirs.count != ours.count and not (ours.indirect and theirs.count < ours.count):
+        return "another number of registers than the source has"
     name, place = source.operands[ours.operand], word.operands[theirs.operand]
     if not isinstance(name, Register) or not isinstance(place, Register) or name.name is None or name.cls != place.cls:
         return "another transfer register than the source has"

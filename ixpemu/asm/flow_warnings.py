@@ -24,6 +24,7 @@ def warn(webs: Webs, findings: Findings) -> None:
     _never_used(webs, findings)
     _signals(webs, reached, findings)
     _pairs(webs, findings)
+    _never_waited_for(webs, reached, findings)
     _no_signal(webs, findings)
     _in_flight(webs, findings)
     _paths(webs.flow, reached, findings)
@@ -131,6 +132,22 @@ def _pairs(webs: Webs, findings: Findings) -> None:
                     codes.PAIR_ANY, f"`{spelling}` is raised as a pair, and either of it ends this wait", occurrence.origin,
                     help="wait for a pair on its own, so that both are needed",
                 )
+
+
+def _never_waited_for(webs: Webs, reached: list[bool], findings: Findings) -> None:
+    """Signals of commands that nothing tests or waits for before they are raised anew, or at all."""
+    flow = webs.flow
+    for flight in flow.flights:
+        if flight.signal is None or not reached[flight.node]:
+            continue
+        web = webs.webs[webs.of_occurrence[flight.signal]]
+        if web.variable.pinned or any(not flow.occurrences[number].writes for number in web.occurrences):
+            continue
+        findings.warning(
+            codes.NEVER_WAITED_FOR, f"nothing waits for the `{web.variable.spelling}` that is raised here",
+            flow.occurrences[flight.signal].origin,
+            help="wait for it, or say .io_completed where the command is known to be done; else its registers never become free",
+        )
 
 
 def _no_signal(webs: Webs, findings: Findings) -> None:

@@ -1,18 +1,22 @@
 """The cases of tests/corpus/asm, through the whole assembler.
 
 Sections: `source`, `file NAME` (for #include); results: `statements` (what the preprocessor makes; alone, nothing else is run),
-`errors` (every diagnostic as it is shown; none may appear in a case without this section), `words`, `listing`.
+`errors` (every diagnostic as it is shown; none may appear in a case without this section), `words`, `listing`. Whatever assembles is
+judged besides.
 """
 
 import contextlib
 
 import pytest
 
+from ixpemu import codes
+from ixpemu.asm import checker
 from ixpemu.asm.findings import Findings, Stopped
-from ixpemu.asm.pipeline import assemble_program
+from ixpemu.asm.pipeline import assemble, assemble_program, disassemble
 from ixpemu.asm.preprocess import preprocess
 from ixpemu.codes import TITLES
 from ixpemu.diagnostics import AssemblyError, Sources, render
+from ixpemu.isa import instruction_set
 from tests.support.corpus import CORPUS, cases, check, load
 
 GIVEN = ("source", "file")
@@ -22,6 +26,18 @@ RESULTS = ("statements", "errors", "words", "listing")
 def sources_of(case):
     lines = {name: text.split("\n") for name, text in case.files.items()}
     return Sources({"case.uc": case.sections["source"].split("\n"), **lines})
+
+
+# With one of these a program waits for what does not come, and the checker has no right answer to compare with.
+SENSELESS = {codes.SIGNAL_MIXED, codes.SIGNAL_NEVER_RAISED, codes.NEVER_WAITED_FOR}
+
+
+def judge(assembly):
+    """The words are what the independent checker accepts, and text that gives them can be made of them."""
+    words = list(assembly.image.values)
+    if not assembly.program.physical and not {found.code for found in assembly.diagnostics} & SENSELESS:
+        assert checker.check(assembly.program, words, instruction_set()) == []
+    assert list(assemble(text=disassemble(assembly.image)).values) == words
 
 
 def statements(text, sources):
@@ -56,6 +72,8 @@ def test_case(path, tmp_path, monkeypatch, update_goldens):
         diagnostics = assembly.diagnostics
     except AssemblyError as error:
         diagnostics = error.diagnostics
+    if assembly is not None:
+        judge(assembly)
     shown = "".join(render(diagnostic, sources_of(case)) + "\n" for diagnostic in diagnostics)
     if "errors" in case.sections:
         check(case, "errors", shown, update_goldens)
