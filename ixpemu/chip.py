@@ -93,7 +93,8 @@ class Chip:
         self.strict = strict
         self.journal = Journal()
         self.keep_packets = False
-        """Whether a run ends ("packet table") when finished rows of the packet table have to be collected; else they are dropped."""
+        """Whether a run ends ("packet table") when finished rows of the packet table have to be collected; else they are
+        dropped."""
         self._array = new_state()
         self.state: Any = self._array[0]
         self._memory = configure(self.state, self.parameters)
@@ -246,9 +247,9 @@ class Chip:
         """Run until a limit or until nothing is left to do.
 
         `cycles`: that many from now. `packets`: until so many more have been sent or dropped. `until`: called after every
-        committed external operation, ends the run when true. `to_break`: stop at breakpoints. Reasons: "cycles", "packets", "until",
-        "break", "halt" (a microengine executed halt), "reserved" (an instruction that cannot be executed; any reserved behaviour if
-        strict), "quiet" (nothing will happen any more, or all input is used up and no packet is inside).
+        committed external operation, ends the run when true. `to_break`: stop at breakpoints. Reasons: "cycles", "packets",
+        "until", "break", "halt" (a microengine executed halt), "reserved" (an instruction that cannot be executed; any reserved
+        behaviour if strict), "quiet" (nothing will happen any more, or all input is used up and no packet is inside).
         """
         for name, value in (("cycles", cycles), ("packets", packets)):
             if value is not None and value < 0:
@@ -265,7 +266,9 @@ class Chip:
             mask |= 1 << STOP_RESERVED
         if to_break:
             mask |= 1 << STOP_BREAKPOINT
-        self.state.engines["base_marks"] = MARK_EXTERNAL | (MARK_PROBE if self.mode == "default" else 0) | (MARK_BREAK if to_break else 0)
+        self.state.engines["base_marks"] = (
+            MARK_EXTERNAL | (MARK_PROBE if self.mode == "default" else 0) | (MARK_BREAK if to_break else 0)
+        )
         self.ports.service()
         stop = self._run(target, mask, until)
         self.ports.service()
@@ -291,7 +294,9 @@ class Chip:
                 if limit < target:
                     self._cycle = limit
                     continue
-                self._cycle = target if target < NEVER else max(self._cycle, int(self.state.now), int(self.state.engines["clock"].max()))
+                self._cycle = (
+                    target if target < NEVER else max(self._cycle, int(self.state.now), int(self.state.engines["clock"].max()))
+                )
                 return self._stopped(STOP_QUIET)
             else:
                 self._cycle = max(self._cycle, int(self.state.now))
@@ -302,9 +307,7 @@ class Chip:
                     if self._quiet():
                         return self._stopped(reason)
                     self._used_up = True            # the engine asks once; from now on agents may be what is waited for
-                elif reason not in SERVICE:
-                    return self._stopped(reason)
-                elif reason == STOP_PACKET_TABLE and self.keep_packets:
+                elif reason not in SERVICE or (reason == STOP_PACKET_TABLE and self.keep_packets):
                     return self._stopped(reason)
                 else:
                     self._serve(reason)
@@ -388,7 +391,9 @@ class Chip:
 
     def snapshot(self) -> Snapshot:
         """Everything that decides what the chip does next. Agents keep their own state."""
-        return chip_snapshot.take(self._array, self._memory, self._cycle, self.parameter_values, len(self.journal), self.ports.save())
+        return chip_snapshot.take(
+            self._array, self._memory, self._cycle, self.parameter_values, len(self.journal), self.ports.save()
+        )
 
     def restore(self, saved: Snapshot) -> None:
         """Go back (or forward) to a snapshot of this chip or of one with the same parameters."""
@@ -399,7 +404,8 @@ class Chip:
         self.ports.load(saved.ports)
 
     def replay(self, journal: Iterable[Entry], cycle: int) -> Stop:
-        """Run to `cycle`, doing what a journal says at its cycles and calling no agent. Entries before the chip's cycle are skipped."""
+        """Run to `cycle`, doing what a journal says at its cycles and calling no agent. Entries before the chip's cycle are
+        skipped."""
         agents, self._agents = self._agents, []
         stop = Stop("cycles", self._cycle)
         try:

@@ -1,8 +1,8 @@
 """Agents beside the chip (the XScale, host models) and the journal of what Python did to it.
 
-An agent has a clock of its own: the chip runs up to the agent's next time, calls it, and runs on. At equal cycles agents act in the
-order in which they were attached. Everything that Python does to the chip through its methods is noted with its cycle; replaying a
-journal does the same again without calling an agent.
+An agent has a clock of its own: the chip runs up to the agent's next time, calls it, and runs on. At equal cycles agents act in
+the order in which they were attached. Everything that Python does to the chip through its methods is noted with its cycle;
+replaying a journal does the same again without calling an agent.
 """
 
 from __future__ import annotations

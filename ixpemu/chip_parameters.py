@@ -24,12 +24,14 @@ LIMITS = {
     "me.fifo_depth": (1, FIFO_DEPTH_MAX),
     "me.shadow": (0, 7),
     "me.swap_abort": (0, 100), "me.wake_cycles": (0, 1000), "me.early_branch": (0, 1), "me.lookahead": (1, 1000),
-    "sram.queue_depth": (1, QUEUE_DEPTH_MAX), "scratch.queue_depth": (1, QUEUE_DEPTH_MAX), "hash.queue_depth": (1, QUEUE_DEPTH_MAX),
+    "sram.queue_depth": (1, QUEUE_DEPTH_MAX), "scratch.queue_depth": (1, QUEUE_DEPTH_MAX),
+    "hash.queue_depth": (1, QUEUE_DEPTH_MAX),
     "dram.queue_depth": (1, QUEUE_DEPTH_MAX), "msf.queue_depth": (1, QUEUE_DEPTH_MAX), "cap.queue_depth": (1, QUEUE_DEPTH_MAX),
     "dram.banks": (1, 32), "dram.row_bytes": (8, 1 << 20), "dram.bytes_per_cycle": (1, 128),
     "signal.same_me_cycles": (1, 1000), "signal.neighbor_cycles": (1, 1000), "signal.interthread_cycles": (1, 1000),
     "neighbor.put_cycles": (1, 1000), "neighbor.self_cycles": (1, 1000),
-    "push.s_word_cycles": (1, 100), "push.d_word_cycles": (1, 100), "pull.s_word_cycles": (1, 100), "pull.d_word_cycles": (1, 100),
+    "push.s_word_cycles": (1, 100), "push.d_word_cycles": (1, 100), "pull.s_word_cycles": (1, 100),
+    "pull.d_word_cycles": (1, 100),
     "pull.buffer_word_cycles": (1, 100), "scratch.nearly_full_eighths": (1, 8),
 }
 

@@ -2,7 +2,8 @@
 
 A probe at an instruction acts just before the instruction executes and costs nothing. Its key is the register that holds the
 packet's buffer handle. What it does: "at" the context now works on the packet of that handle; "begin" the handle is bound to the
-packet that the context works on (the one whose element arrived); "end" the handle is free again; "drop" the packet is dropped there.
+packet that the context works on (the one whose element arrived); "end" the handle is free again; "drop" the packet is dropped
+there.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ class Probes:
         self._actions: dict[str, str] = {}
 
     def attach(self, me: int, address: int, key: str, name: str) -> AttachedProbe:
-        """Put a probe before the instruction at `address` of a loaded program. `key`: a physical register, `a3`, `@b7` or `$0`."""
+        """Put a probe before the instruction at `address` of a loaded program. `key`: a physical register, `a3`, `@b7` or
+        `$0`."""
         if not 0 <= me < ME_COUNT or not 0 <= address < STORE_WORDS:
             raise user_error(codes.ME_UNKNOWN, f"no instruction {address} in a microengine {me}", help="see the image's listing")
         number = next((k for k in range(1, 256) if k not in self._attached), None)

@@ -1,7 +1,7 @@
 """Saved states of a chip: everything that decides what happens next, comparable, with a version, never a pickle.
 
-A snapshot holds the state record and those pages of memory that were ever written. Two snapshots are equal if the machines in them
-would do the same from here on and hold the same values; how the runs before were sliced does not count.
+A snapshot holds the state record and those pages of memory that were ever written. Two snapshots are equal if the machines in
+them would do the same from here on and hold the same values; how the runs before were sliced does not count.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from ixpemu.diagnostics import user_error
 from ixpemu.engine.layout import ENGINE
 from ixpemu.engine.state import PAGE_WORDS, STATE, STATE_VERSION
 
-# Fields about the caller's slices and not about the machine. Reserved events are noted in the order in which private runs find them.
+# Fields about the caller's slices and not about the machine. Reserved events are noted in the order in which private runs find
+# them.
 HOUSEKEEPING = ("now", "limit", "stop_mask", "stop_reason", "stop_me", "stop_ctx", "stop_pc", "stop_value", "stop_time",
-                "stop_at_packets", "commits", "reserved_rows", "reserved_kind", "reserved_me", "reserved_ctx", "reserved_pc", "reserved_value",
-                "reserved_time")
+                "stop_at_packets", "commits", "reserved_rows", "reserved_kind", "reserved_me", "reserved_ctx", "reserved_pc",
+                "reserved_value", "reserved_time")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +89,9 @@ def put_back(snapshot: Snapshot, state: npt.NDArray[Any], memory: npt.NDArray[np
     if snapshot.version != STATE_VERSION or snapshot.state.dtype != STATE:
         raise user_error(codes.SNAPSHOT_FOREIGN, "the snapshot was made by another version", help="make it again")
     if snapshot.memory_words != len(memory) or dict(snapshot.parameters) != dict(parameters):
-        raise user_error(codes.SNAPSHOT_FOREIGN, "the snapshot is of a chip with other parameters", help="restore it into one like it")
+        raise user_error(
+            codes.SNAPSHOT_FOREIGN, "the snapshot is of a chip with other parameters", help="restore it into one like it"
+        )
     total = len(memory) // PAGE_WORDS
     for written in np.flatnonzero(memory[:total]).tolist():
         if written not in snapshot.pages:

@@ -1,7 +1,7 @@
 """The control store of one microengine: whole programs, and word by word through the USTORE registers as a loader writes it.
 
-Keeps the 40-bit words and the engine's decoded records together. A word's reading depends on the context mode, so a change of mode
-reads the whole store anew.
+Keeps the 40-bit words and the engine's decoded records together. A word's reading depends on the context mode, so a change of
+mode reads the whole store anew.
 """
 
 from __future__ import annotations

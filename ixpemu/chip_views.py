@@ -1,7 +1,7 @@
 """Registers of a chip as a user holds them: microengines, contexts, local CSRs, the MSF's and the CAP's, the hash multipliers.
 
-Register files are numpy views of the engine's state: reading and writing them is looking into and patching the machine, at once and
-without a journal entry. CSRs go through the engine, with all that a write causes.
+Register files are numpy views of the engine's state: reading and writing them is looking into and patching the machine, at once
+and without a journal entry. CSRs go through the engine, with all that a write causes.
 """
 
 from __future__ import annotations

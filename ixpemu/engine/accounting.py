@@ -2,9 +2,9 @@
 
 A context counts for itself; when its packet changes the counts move to the old packet's row, for the microengine it runs on.
 Counts of a context with no packet (number 0) are dropped: they are the microengine's totals less all packets. Without probes
-two rules say which packet it is: the push that reports a received element names its packet, and a transmitted element takes over the
-packet of the context that wrote its control word. A probe binds a buffer handle to a packet (begin), takes the packet of a handle
-(at), or ends or drops it.
+two rules say which packet it is: the push that reports a received element names its packet, and a transmitted element takes over
+the packet of the context that wrote its control word. A probe binds a buffer handle to a packet (begin), takes the packet of a
+handle (at), or ends or drops it.
 
 Not here: what a packet's bytes are, and its type: the host classifies.
 """

@@ -1,7 +1,7 @@
 """The hand-written actions that instructions name in their semantics, as numbers: what decode.py writes and core.py executes.
 
-`external` actions get operation numbers from OP_EXTERNAL on in code records; `internal` ones are cases of dispatch.py. A name here is
-what a `do` line of isa/ says, not a mnemonic.
+`external` actions get operation numbers from OP_EXTERNAL on in code records; `internal` ones are cases of dispatch.py. A name
+here is what a `do` line of isa/ says, not a mnemonic.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The CSR access proxy: scratch ring CSRs, hash multipliers, interrupts to the XScale, signals between threads, the reflector.
 
-Addresses are those of the microengines' CSR space, 0x4000..0x4fff; what has no meaning here remembers what was written. The XScale
-reaches the same registers through these functions.
+Addresses are those of the microengines' CSR space, 0x4000..0x4fff; what has no meaning here remembers what was written. The
+XScale reaches the same registers through these functions.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Local CSRs of a microengine: reads and writes by the microengine itself and, at a given time, from outside.
 
-Those that only the executing instructions can see (LM_ADDR, T_INDEX, BYTE_INDEX, CRC_REMAINDER) are private; all other accesses commit in
-time order. What no field gives a meaning to remembers what was written. Field layouts: machine facts with their confidence in the
-csr data of isa/.
+Those that only the executing instructions can see (LM_ADDR, T_INDEX, BYTE_INDEX, CRC_REMAINDER) are private; all other accesses
+commit in time order. What no field gives a meaning to remembers what was written. Field layouts: machine facts with their
+confidence in the csr data of isa/.
 """
 
 from __future__ import annotations

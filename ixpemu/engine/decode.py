@@ -225,7 +225,9 @@ def _read(word: int, contexts: int) -> tuple[Any, str]:
 
 
 _IMMEDIATE = next((name for name in OPERATIONS if name.split(".")[0] == "immed"), "")
-_MOVE = next((name for name in OPERATIONS if name.startswith("ld_field.w_clr") and "indirect" not in name and "load_cc" not in name), "")
+_MOVE = next(
+    (name for name in OPERATIONS if name.startswith("ld_field.w_clr") and "indirect" not in name and "load_cc" not in name), ""
+)
 
 
 def decode_words(words: Iterable[int], contexts: int = 8) -> np.ndarray[Any, Any]:

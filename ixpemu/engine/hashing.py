@@ -1,7 +1,7 @@
 """The hash unit's arithmetic: R(x) = A(x) * M(x) mod G(x) over GF(2), bit i of a number being the coefficient of x^i.
 
-G48 = x^48 + x^36 + x^25 + x^10 + 1, G64 = x^64 + x^54 + x^35 + x^17 + 1, G128 = x^128 + x^98 + x^69 + x^33 + 1 (HRM, confidence H).
-No time here, and no registers: a caller gives operands as 64-bit halves.
+G48 = x^48 + x^36 + x^25 + x^10 + 1, G64 = x^64 + x^54 + x^35 + x^17 + 1, G128 = x^128 + x^98 + x^69 + x^33 + 1 (HRM, confidence
+H). No time here, and no registers: a caller gives operands as 64-bit halves.
 """
 
 from __future__ import annotations

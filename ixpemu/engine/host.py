@@ -18,8 +18,8 @@ from ixpemu.engine.msf import msf_fast_write, msf_read, msf_write
 from ixpemu.engine.pointers import apply_due_shadows
 from ixpemu.engine.rings import get_word, put_word, update_flag
 
-(HOST_CAP_READ, HOST_CAP_WRITE, HOST_CSR_READ, HOST_CSR_WRITE, HOST_MSF_READ, HOST_MSF_WRITE, HOST_MSF_FAST, HOST_RING_GET, HOST_RING_PUT,
- HOST_ENABLE, HOST_RESET, HOST_SIGNAL, HOST_ORIGINATE) = range(1, 14)
+(HOST_CAP_READ, HOST_CAP_WRITE, HOST_CSR_READ, HOST_CSR_WRITE, HOST_MSF_READ, HOST_MSF_WRITE, HOST_MSF_FAST, HOST_RING_GET,
+ HOST_RING_PUT, HOST_ENABLE, HOST_RESET, HOST_SIGNAL, HOST_ORIGINATE) = range(1, 14)
 READS = frozenset((HOST_CAP_READ, HOST_CSR_READ, HOST_MSF_READ))
 """Operations that change nothing (but for registers that clear when read)."""
 

@@ -6,8 +6,8 @@ time of what is not going to happen. Addresses of commands are byte addresses as
 word indexes. A field must not be called like an attribute of a numpy record (`data`, `size`, ...): uncompiled code would
 reach the attribute.
 
-What a user can change is a parameter: `state.parameter[P_...]`, filled from a chip file. numba freezes module constants, so none of
-the constants below is one of those.
+What a user can change is a parameter: `state.parameter[P_...]`, filled from a chip file. numba freezes module constants, so none
+of the constants below is one of those.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ ALARM_RECEIVE, ALARM_TRANSMIT, ALARM_MSF_TIMER, ALARM_FUTURE_COUNT = 0, 4, 8, 12
 ALARMS = 16
 
 # Reasons for the core to return.
-(STOP_CYCLES, STOP_IDLE, STOP_QUIET, STOP_PACKETS, STOP_BREAKPOINT, STOP_HALT, STOP_RESERVED, STOP_INTERRUPT, STOP_STEP, STOP_COMMIT,
- STOP_INPUT, STOP_OUTPUT, STOP_PACKET_TABLE, STOP_INTERNAL, STOP_ATTENTION) = range(1, 16)
-STOP_NAMES = ("", "cycles", "idle", "quiet", "packets", "break", "halt", "reserved", "interrupt", "step", "commit", "input", "output",
-              "packet table", "internal", "attention")
+(STOP_CYCLES, STOP_IDLE, STOP_QUIET, STOP_PACKETS, STOP_BREAKPOINT, STOP_HALT, STOP_RESERVED, STOP_INTERRUPT, STOP_STEP,
+ STOP_COMMIT, STOP_INPUT, STOP_OUTPUT, STOP_PACKET_TABLE, STOP_INTERNAL, STOP_ATTENTION) = range(1, 16)
+STOP_NAMES = ("", "cycles", "idle", "quiet", "packets", "break", "halt", "reserved", "interrupt", "step", "commit", "input",
+              "output", "packet table", "internal", "attention")
 
 # Reserved behaviour.
 (RESERVED_ILLEGAL, RESERVED_STORE_END, RESERVED_UNPOPULATED, RESERVED_RING_OVERFLOW, RESERVED_LOCAL_MEMORY, RESERVED_CSR_READ,

@@ -97,7 +97,8 @@ def moved(pointer, how, wrap):
 
 @jit
 def resolve(state, engine, i, ctx, retired, now):
-    """Find the places of the pointer operands of instruction `i`, which issues at `now`, in `at_a`, `at_b`, `at_d`; move the pointers."""
+    """Find the places of the pointer operands of instruction `i`, which issues at `now`, in `at_a`, `at_b`, `at_d`; move the
+    pointers."""
     if engine.shadow_count:
         apply_due_shadows(engine, ctx, retired)
     special = uint32(i.special)

@@ -15,7 +15,8 @@ from ixpemu.engine.layout import RESERVED_ROWS, STOP_RESERVED
 
 @jit
 def report_at(state, kind, me, ctx, pc, value, now):
-    """Note event `kind` (RESERVED_*) at cycle `now`, instruction `pc` of context `ctx`; `value` is the address or word it is about."""
+    """Note event `kind` (RESERVED_*) at cycle `now`, instruction `pc` of context `ctx`; `value` is the address or word it is
+    about."""
     if state.mode == uint32(0):
         return
     state.reserved_total[kind] = uint64(state.reserved_total[kind] + uint64(1))

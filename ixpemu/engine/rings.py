@@ -1,9 +1,9 @@
 """Scratch memory and its 16 rings: places, put and get, and the status flag that microengines test.
 
 A ring's CSRs: BASE [31:30] its length (128, 256, 512, 1,024 words), [26] the flag says empty (1) or nearly full (0), [13:9] base
-address / 512; HEAD and TAIL [11:2] (lengths and fields as the Linux driver writes them, confidence M). A get on an empty ring gives 0; a
-put is never refused: on a full ring it overwrites and is reported. The flag lags behind by parameter `scratch.status_lag`; a
-change inside the lag of another hides the older one.
+address / 512; HEAD and TAIL [11:2] (lengths and fields as the Linux driver writes them, confidence M). A get on an empty ring
+gives 0; a put is never refused: on a full ring it overwrites and is reported. The flag lags behind by parameter
+`scratch.status_lag`; a change inside the lag of another hides the older one.
 """
 
 from __future__ import annotations

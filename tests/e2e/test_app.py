@@ -16,9 +16,14 @@ FRAME = bytes.fromhex("020000000001020000000101") + b"\x08\x00" + bytes(range(46
 FRAMES = [FRAME[:12] + bytes([0x08, index % 7]) + bytes(46 + 13 * index) for index in range(40)]
 
 
+def outputs(tmp_path: Path) -> dict[int, Path]:
+    """A file for every port, so that none is written where the tests are run."""
+    return {number: tmp_path / f"out{number}.pcap" for number in range(3)}
+
+
 def echo(tmp_path: Path, frames: list[bytes], **options: object) -> tuple[App, RunReport]:
     write_capture(tmp_path / "in.pcap", [(1000 * index, frame) for index, frame in enumerate(frames)])
-    app = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures={n: tmp_path / f"out{n}.pcap" for n in range(3)}, **options)
+    app = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures=outputs(tmp_path), **options)
     return app, app.run()
 
 
@@ -44,7 +49,7 @@ def figures(report: RunReport) -> dict[str, object]:
 
 def test_a_run_in_pieces_is_the_same_run(tmp_path: Path) -> None:
     _, whole = echo(tmp_path, FRAMES)
-    app = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures={n: tmp_path / f"out{n}.pcap" for n in range(3)})
+    app = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures=outputs(tmp_path))
     for cycles in (1, 999, 12_345, 7):
         app.advance(cycles)
     assert figures(app.run()) == figures(whole)
@@ -52,7 +57,7 @@ def test_a_run_in_pieces_is_the_same_run(tmp_path: Path) -> None:
 
 def test_limits(tmp_path: Path) -> None:
     write_capture(tmp_path / "in.pcap", [(0, frame) for frame in FRAMES])
-    app = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures={0: tmp_path / "out0.pcap"})
+    app = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures=outputs(tmp_path))
     assert (report := app.run(packets=5)).stop == "packets" and report.sent == 5
     assert (report := app.run(packets=3)).sent == 8
     before = app.chip.cycle
@@ -64,7 +69,7 @@ def test_limits(tmp_path: Path) -> None:
 def test_progress_is_told_with_growing_shares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ixpemu.app.SLICE_CYCLES", 3000)
     write_capture(tmp_path / "in.pcap", [(0, frame) for frame in FRAMES])
-    app = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures={0: tmp_path / "out0.pcap"})
+    app = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures=outputs(tmp_path))
     shares: list[float] = []
     app.run(progress=lambda share, text: shares.append(share))
     assert len(shares) > 3 and shares == sorted(shares) and shares[0] >= 0 and shares[-1] <= 1
@@ -73,7 +78,7 @@ def test_progress_is_told_with_growing_shares(tmp_path: Path, monkeypatch: pytes
 def test_an_interrupted_run_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ixpemu.app.SLICE_CYCLES", 3000)
     write_capture(tmp_path / "in.pcap", [(0, frame) for frame in FRAMES])
-    app = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures={0: tmp_path / "out0.pcap"})
+    app = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures=outputs(tmp_path))
 
     def interrupt(share: float, text: str) -> None:
         raise KeyboardInterrupt
@@ -95,7 +100,7 @@ def test_a_parameter_set_by_hand_changes_the_figures(tmp_path: Path) -> None:
 def test_fast_mode_moves_the_same_frames_at_the_same_times(tmp_path: Path) -> None:
     ordinary, _ = echo(tmp_path, FRAMES)
     write_capture(tmp_path / "in.pcap", [(1000 * index, frame) for index, frame in enumerate(FRAMES)])
-    fast = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures={0: tmp_path / "out0.pcap"}, mode="fast")
+    fast = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures=outputs(tmp_path), mode="fast")
     fast.run(cycles=ordinary.chip.cycle + 1)
     assert [(s.cycle, s.frame) for s in fast.chip.ports[0].sent] == [(s.cycle, s.frame) for s in ordinary.chip.ports[0].sent]
     with pytest.raises(UserError, match="packets are not followed"):

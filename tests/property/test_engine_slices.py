@@ -123,8 +123,14 @@ def test_a_journal_replays_without_its_agent() -> None:
 def test_compiled_is_uncompiled() -> None:
     seeds = range(100, 108)
     environment = os.environ | {"IXPEMU_JIT": "0"}
-    out = subprocess.run([sys.executable, "-m", "tests.support.machine_entry", "900", *map(str, seeds)], cwd=ROOT, env=environment,
-                         check=True, capture_output=True, text=True).stdout
+    out = subprocess.run(
+        [sys.executable, "-m", "tests.support.machine_entry", "900", *map(str, seeds)],
+        cwd=ROOT,
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
     for seed, uncompiled in zip(seeds, json.loads(out), strict=True):
         chip = chip_of_seed(seed)
         chip.run(cycles=900)

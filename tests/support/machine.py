@@ -16,7 +16,9 @@ def words_of(text: str, contexts: int = 8) -> list[int]:
     return [int(word) for word in assemble(text=head + text + "\n").words]
 
 
-def chip_with(text: str, *, me: int = 0, contexts: int = 0xFF, overrides: dict[str, int] | None = None, mode: str = "default") -> Chip:
+def chip_with(
+    text: str, *, me: int = 0, contexts: int = 0xFF, overrides: dict[str, int] | None = None, mode: str = "default"
+) -> Chip:
     """A chip with a program in one microengine and the contexts of a mask enabled."""
     parameters = load_chip()
     chip = Chip(parameters.override(overrides) if overrides else parameters, mode=mode)
@@ -87,9 +89,15 @@ def random_program(seed: int, length: int = 60) -> str:
             token = f"ctx_swap[s{signal}]" if wait else f"sig_done[s{signal}]"
             if wait and pick.random() < 0.3:
                 token += ", defer[1]"
-            command = (f"sram[read, $0, {address}, {count}]", f"sram[write, $0, {address}, {count}]",
-                       f"scratch[read, $1, {address}, {count}]", f"scratch[write, $1, {address}, {count}]",
-                       f"dram[read, $$0, {address}, 2]", f"dram[write, $$0, {address}, 2]", f"scratch[get, $2, {address}, 1]")[unit]
+            command = (
+                f"sram[read, $0, {address}, {count}]",
+                f"sram[write, $0, {address}, {count}]",
+                f"scratch[read, $1, {address}, {count}]",
+                f"scratch[write, $1, {address}, {count}]",
+                f"dram[read, $$0, {address}, 2]",
+                f"dram[write, $$0, {address}, 2]",
+                f"scratch[get, $2, {address}, 1]",
+            )[unit]
             lines.append(f"{command}, {token}")
             pair = "dram" in command
             if wait and "defer" in token:

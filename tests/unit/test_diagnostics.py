@@ -13,7 +13,12 @@ def shown(line: str, column: int, length: int = 1, message: str = "wrong") -> li
 def test_everything_that_belongs_to_a_diagnostic_is_shown() -> None:
     call = MacroFrame("copy", Span("f.uc", 2, 3))
     diagnostic = Diagnostic(
-        4003, "twice", Severity.WARNING, Origin(Span("f.uc", 1, 3, 2), (call,)), "say it once", (Note("here too", Origin(Span("g.uc", 9))),)
+        4003,
+        "twice",
+        Severity.WARNING,
+        Origin(Span("f.uc", 1, 3, 2), (call,)),
+        "say it once",
+        (Note("here too", Origin(Span("g.uc", 9))),),
     )
     assert render(diagnostic, Sources({"f.uc": ["\tx yz", ""]})).split("\n") == [
         "warning IXP4003: twice",

@@ -1,4 +1,5 @@
-"""Results and condition codes of every private instruction: against plain integers written here, and against the evaluator of isa/."""
+"""Results and condition codes of every private instruction: against plain integers written here, and against the evaluator of
+isa/."""
 
 from __future__ import annotations
 
@@ -137,11 +138,24 @@ def test_multiword_arithmetic(chip: Chip) -> None:
 
 
 CASES = [
-    "alu[a1, a0, +, b0]", "alu[a1, a0, -carry, b0]", "alu[a1, a0, +16, b0]", "ffs[a1, b0]",
-    "alu_shf[a1, a0, ~and, b0, >>3]", "alu_shf[a1, a0, or, b0, <<rot9]", "alu_shf[a1, a0, and~, b0, <<indirect]", "asr[a1, b0, >>7]",
-    "asr[a1, b0, >>indirect]", "dbl_shf[a1, a0, b0, >>indirect]", "ld_field[a0, 1010, b0, <<4], load_cc", "ld_field[a0, 0101, b0, >>9]",
-    "ld_field_w_clr[a0, 0011, b0, >>indirect]", "immed[a1, 0x1234, <<8]", "immed_w0[a0, 0x4321]", "immed_b1[a0, 0x5a]",
-    "byte_align_be[a1, b0]", "byte_align_le[a1, a0]",
+    "alu[a1, a0, +, b0]",
+    "alu[a1, a0, -carry, b0]",
+    "alu[a1, a0, +16, b0]",
+    "ffs[a1, b0]",
+    "alu_shf[a1, a0, ~and, b0, >>3]",
+    "alu_shf[a1, a0, or, b0, <<rot9]",
+    "alu_shf[a1, a0, and~, b0, <<indirect]",
+    "asr[a1, b0, >>7]",
+    "asr[a1, b0, >>indirect]",
+    "dbl_shf[a1, a0, b0, >>indirect]",
+    "ld_field[a0, 1010, b0, <<4], load_cc",
+    "ld_field[a0, 0101, b0, >>9]",
+    "ld_field_w_clr[a0, 0011, b0, >>indirect]",
+    "immed[a1, 0x1234, <<8]",
+    "immed_w0[a0, 0x4321]",
+    "immed_b1[a0, 0x5a]",
+    "byte_align_be[a1, b0]",
+    "byte_align_le[a1, a0]",
 ]
 
 
@@ -155,9 +169,18 @@ def test_agrees_with_the_evaluator(chip: Chip, text: str) -> None:
     pick = random.Random(text)
     for _ in range(12):
         a, b = pick.choice(EDGES), pick.getrandbits(32)
-        state = {"cc.n": 0, "cc.z": 1, "cc.v": pick.getrandbits(1), "cc.c": pick.getrandbits(1), "previous.a": pick.getrandbits(32),
-                 "previous.alu": pick.getrandbits(32), "previous.align_a": pick.getrandbits(32),
-                 "previous.align_b": pick.getrandbits(32), "state.byte_index": pick.randrange(4), "ctx": 0}
+        state = {
+            "cc.n": 0,
+            "cc.z": 1,
+            "cc.v": pick.getrandbits(1),
+            "cc.c": pick.getrandbits(1),
+            "previous.a": pick.getrandbits(32),
+            "previous.alu": pick.getrandbits(32),
+            "previous.align_a": pick.getrandbits(32),
+            "previous.align_b": pick.getrandbits(32),
+            "state.byte_index": pick.randrange(4),
+            "ctx": 0,
+        }
         operands = {"a": a, "b": b, "dest": a}
         names = {name: operands[name] for name in ("a", "b", "dest") if name in decoded.operands}
         expected = evaluate(decoded.variant.statements, names | dict(decoded.values) | state)
@@ -174,8 +197,16 @@ def test_agrees_with_the_evaluator(chip: Chip, text: str) -> None:
         where = decoded.operands["dest"].number
         assert int(chip.me[0].ctx[0].gpr_a[where]) == expected.dest, (a, b, state)
         cc = chip.me[0].cc
-        seen = {"cc.n": cc.n, "cc.z": cc.z, "cc.v": cc.v, "cc.c": cc.c, "previous.align_a": int(engine.align_a),
-                "previous.align_b": int(engine.align_b), "previous.a": int(engine.previous_a), "previous.alu": int(engine.previous_alu)}
+        seen = {
+            "cc.n": cc.n,
+            "cc.z": cc.z,
+            "cc.v": cc.v,
+            "cc.c": cc.c,
+            "previous.align_a": int(engine.align_a),
+            "previous.align_b": int(engine.align_b),
+            "previous.a": int(engine.previous_a),
+            "previous.alu": int(engine.previous_alu),
+        }
         for name, value in (state | dict(expected.state)).items():
             if name in seen:
                 assert seen[name] == value, (name, a, b, state)

@@ -1,4 +1,5 @@
-"""What programs can see of the machine: contexts and signals, pointers and their delay, CSRs, memories, rings, hash, reserved behaviour."""
+"""What programs can see of the machine: contexts and signals, pointers and their delay, CSRs, memories, rings, hash, reserved
+behaviour."""
 
 from __future__ import annotations
 
@@ -64,10 +65,14 @@ def test_prepared_mask_and_resume_at_a_label() -> None:
 
 
 def test_a_dram_reference_raises_both_signals_of_its_pair() -> None:
-    chip = run_lines(["dram[read, $$0, a0, 0, 1], ctx_swap[s4]", "br_signal[s4, left#]", "br_signal[s5, left#]", "immed[a1, 1]", "left#:"])
+    chip = run_lines(
+        ["dram[read, $$0, a0, 0, 1], ctx_swap[s4]", "br_signal[s4, left#]", "br_signal[s5, left#]", "immed[a1, 1]", "left#:"]
+    )
     assert a(chip, 1) == [1]
-    chip = chip_with("dram[read, $$0, a0, 0, 1], sig_done[s4]\nctx_arb[s4]\nbr_signal[s5, both#]\nimmed[a1, 1]\nboth#:\nctx_arb[kill]",
-                     contexts=1)
+    chip = chip_with(
+        "dram[read, $$0, a0, 0, 1], sig_done[s4]\nctx_arb[s4]\nbr_signal[s5, both#]\nimmed[a1, 1]\nboth#:\nctx_arb[kill]",
+        contexts=1,
+    )
     chip.run()
     assert a(chip, 1) == [0]
 
@@ -100,8 +105,11 @@ def test_pointer_writes_follow_each_other() -> None:
 
 
 def test_offsets_are_or_ed_and_post_modify_moves_by_a_word() -> None:
-    chip = chip_with("local_csr_wr[ACTIVE_LM_ADDR_0, 4]\nnop\nnop\nnop\nalu[a0, --, b, *l$index0[3]]\nalu[a1, --, b, *l$index0++]\n"
-                     "alu[a2, --, b, *l$index0++]\nalu[*l$index0--, --, b, 7]\nalu[a3, --, b, *l$index0[0]]\nctx_arb[kill]", contexts=1)
+    chip = chip_with(
+        "local_csr_wr[ACTIVE_LM_ADDR_0, 4]\nnop\nnop\nnop\nalu[a0, --, b, *l$index0[3]]\nalu[a1, --, b, *l$index0++]\n"
+        "alu[a2, --, b, *l$index0++]\nalu[*l$index0--, --, b, 7]\nalu[a3, --, b, *l$index0[0]]\nctx_arb[kill]",
+        contexts=1,
+    )
     chip.me[0].local_memory[:8] = range(100, 108)
     chip.run()
     assert a(chip, 0, 1, 2, 3) == [103, 101, 102, 102]
@@ -126,7 +134,9 @@ def test_transfer_registers_through_t_index() -> None:
 
 
 def test_unpopulated_local_memory_is_reported() -> None:
-    chip = run_lines(["immed[a0, 0xa00]", "local_csr_wr[ACTIVE_LM_ADDR_0, a0]", "nop", "nop", "nop", "alu[a1, --, b, *l$index0[0]]"])
+    chip = run_lines(
+        ["immed[a0, 0xa00]", "local_csr_wr[ACTIVE_LM_ADDR_0, a0]", "nop", "nop", "nop", "alu[a1, --, b, *l$index0[0]]"]
+    )
     [event] = chip.reserved_events
     assert event[1] == "unpopulated local memory"
     assert event[5] == 640
@@ -137,8 +147,11 @@ def test_unpopulated_local_memory_is_reported() -> None:
 
 def test_next_neighbour_registers_and_ring() -> None:
     chip = Chip()
-    chip.load_words(0, words_of("immed[a0, 0x77]\nalu[n$3, --, b, a0]\nalu[*n$index++, --, b, 5]\nalu[*n$index++, --, b, 6]\nctx_arb[kill]"),
-                    start=False)
+    chip.load_words(
+        0,
+        words_of("immed[a0, 0x77]\nalu[n$3, --, b, a0]\nalu[*n$index++, --, b, 5]\nalu[*n$index++, --, b, 6]\nctx_arb[kill]"),
+        start=False,
+    )
     chip.load_words(1, words_of("wait#:\nbr_inp_state[NN_EMPTY, wait#]\nnop\nnop\nnop\nalu[a0, --, b, *n$index++]\n"
                                 "alu[a1, --, b, *n$index++]\nalu[a2, --, b, n$3]\nctx_arb[kill]"), start=False)
     chip.start(0, 1)
@@ -220,7 +233,9 @@ def test_sram_channels_and_bytes() -> None:
     assert chip.dram.read_bytes(0x1000, 8) == b"\0packet\0"
     with pytest.raises(UserError, match="no bytes"):
         chip.sram[0].read(chip.sram[0].length, 1)
-    chip = chip_with("immed[a0, 0x4000, <<16]\nsram[read, $0, a0, b15, 1], ctx_swap[s1]\nalu[a1, --, b, $0]\nctx_arb[kill]", contexts=1)
+    chip = chip_with(
+        "immed[a0, 0x4000, <<16]\nsram[read, $0, a0, b15, 1], ctx_swap[s1]\nalu[a1, --, b, $0]\nctx_arb[kill]", contexts=1
+    )
     chip.sram[1].write(0, [99])
     chip.run()
     assert a(chip, 1) == [99]
@@ -241,8 +256,11 @@ def test_scratch_ring() -> None:
 
 
 def test_ring_status_flags() -> None:
-    chip = chip_with("br_inp_state[SCR_RING1_STATUS, on#]\nimmed[a0, 1]\non#:\nbr_!inp_state[SCR_RING2_STATUS, off#]\nimmed[a1, 1]\noff#:\n"
-                     "ctx_arb[kill]", contexts=1)
+    chip = chip_with(
+        "br_inp_state[SCR_RING1_STATUS, on#]\nimmed[a0, 1]\non#:\nbr_!inp_state[SCR_RING2_STATUS, off#]\nimmed[a1, 1]\noff#:\n"
+        "ctx_arb[kill]",
+        contexts=1,
+    )
     chip.scratch.ring(1).setup(0, 128)
     chip.scratch.ring(2).setup(0x200, 128, empty_flag=True)
     for _ in range(95):
@@ -278,7 +296,9 @@ def test_byte_mask_and_count_from_the_previous_result() -> None:
 
 
 def test_hash_vectors() -> None:
-    chip = chip_with("hash_48[$0, 1], ctx_swap[s1]\nhash_64[$2, 1], ctx_swap[s1]\nhash_128[$4, 1], ctx_swap[s1]\nctx_arb[kill]", contexts=1)
+    chip = chip_with(
+        "hash_48[$0, 1], ctx_swap[s1]\nhash_64[$2, 1], ctx_swap[s1]\nhash_128[$4, 1], ctx_swap[s1]\nctx_arb[kill]", contexts=1
+    )
     rows = [line.split("\t") for line in (CORPUS / "hash.tsv").read_text().splitlines() if line and not line.startswith("#")]
     by_bits = {bits: [row[1:] for row in rows if row[0] == str(bits)] for bits in (48, 64, 128)}
     for case in range(3):
@@ -306,7 +326,9 @@ def test_hash_of_several_keys() -> None:
 
 
 def test_cap_and_interrupts() -> None:
-    chip = chip_with("alu[--, --, b, 0x55]\ncap[fast_wr, ALU, MISC_CONTROL]\ncap[fast_wr, 0, XSCALE_INT_A]\nctx_arb[kill]", contexts=4)
+    chip = chip_with(
+        "alu[--, --, b, 0x55]\ncap[fast_wr, ALU, MISC_CONTROL]\ncap[fast_wr, 0, XSCALE_INT_A]\nctx_arb[kill]", contexts=4
+    )
     seen: list[tuple[int, str]] = []
 
     class Watcher:

@@ -58,17 +58,32 @@ def latency(command: str, overrides: dict[str, int] | None = None) -> int:
 P = load_chip()
 
 
-@pytest.mark.parametrize(("command", "unit", "words"), [
-    ("sram[read, $0, a0, 0, 1], ctx_swap[s1]", ("sram.read_cycles", "push.s_cycles", "push.s_word_cycles"), 1),
-    ("sram[read, $0, a0, 0, 8], ctx_swap[s1]", ("sram.read_cycles", "push.s_cycles", "push.s_word_cycles"), 8),
-    ("sram[write, $0, a0, 0, 4], ctx_swap[s1]", ("sram.write_cycles", "pull.s_cycles", "pull.s_word_cycles"), 4),
-    ("scratch[read, $0, a0, 0, 2], ctx_swap[s1]", ("scratch.read_cycles", "push.s_cycles", "push.s_word_cycles"), 2),
-    ("scratch[put, $0, a0, 0, 1], ctx_swap[s1]", ("scratch.write_cycles", "pull.s_cycles", "pull.s_word_cycles"), 1),
-    ("dram[read, $$0, a0, 0, 1], ctx_swap[s2]", ("dram.read_cycles", "dram.row_miss_cycles", "push.d_cycles", "push.d_word_cycles"), 2),
-    ("dram[read, $$0, a0, 0, 4], ctx_swap[s2]", ("dram.read_cycles", "dram.row_miss_cycles", "push.d_cycles", "push.d_word_cycles"), 8),
-    ("dram[write, $$0, a0, 0, 2], ctx_swap[s2]", ("dram.write_cycles", "dram.row_miss_cycles", "pull.d_cycles", "pull.d_word_cycles"), 4),
-    ("cap[read, $0, PRODUCT_ID, 1], ctx_swap[s1]", ("cap.read_cycles", "push.s_cycles", "push.s_word_cycles"), 1),
-])
+@pytest.mark.parametrize(
+    ("command", "unit", "words"),
+    [
+        ("sram[read, $0, a0, 0, 1], ctx_swap[s1]", ("sram.read_cycles", "push.s_cycles", "push.s_word_cycles"), 1),
+        ("sram[read, $0, a0, 0, 8], ctx_swap[s1]", ("sram.read_cycles", "push.s_cycles", "push.s_word_cycles"), 8),
+        ("sram[write, $0, a0, 0, 4], ctx_swap[s1]", ("sram.write_cycles", "pull.s_cycles", "pull.s_word_cycles"), 4),
+        ("scratch[read, $0, a0, 0, 2], ctx_swap[s1]", ("scratch.read_cycles", "push.s_cycles", "push.s_word_cycles"), 2),
+        ("scratch[put, $0, a0, 0, 1], ctx_swap[s1]", ("scratch.write_cycles", "pull.s_cycles", "pull.s_word_cycles"), 1),
+        (
+            "dram[read, $$0, a0, 0, 1], ctx_swap[s2]",
+            ("dram.read_cycles", "dram.row_miss_cycles", "push.d_cycles", "push.d_word_cycles"),
+            2,
+        ),
+        (
+            "dram[read, $$0, a0, 0, 4], ctx_swap[s2]",
+            ("dram.read_cycles", "dram.row_miss_cycles", "push.d_cycles", "push.d_word_cycles"),
+            8,
+        ),
+        (
+            "dram[write, $$0, a0, 0, 2], ctx_swap[s2]",
+            ("dram.write_cycles", "dram.row_miss_cycles", "pull.d_cycles", "pull.d_word_cycles"),
+            4,
+        ),
+        ("cap[read, $0, PRODUCT_ID, 1], ctx_swap[s1]", ("cap.read_cycles", "push.s_cycles", "push.s_word_cycles"), 1),
+    ],
+)
 def test_unloaded_latency_is_the_sum_of_its_parameters(command: str, unit: tuple[str, ...], words: int) -> None:
     total = 1 + P["command.path_cycles"] + sum(P[name] for name in unit[:-1]) + words * P[unit[-1]]
     assert latency(command) == total
@@ -91,7 +106,9 @@ def test_an_open_row_is_faster() -> None:
     chip = chip_with("\n".join(["immed[a0, 0x40]", command, command, "ctx_arb[kill]"]), contexts=1)
     chip.run(cycles=2000)
     twice = chip.me[0].clock
-    other = chip_with("\n".join(["immed[a0, 0x40]", command, "alu_shf[a0, --, b, 1, <<20]", command, "ctx_arb[kill]"]), contexts=1)
+    other = chip_with(
+        "\n".join(["immed[a0, 0x40]", command, "alu_shf[a0, --, b, 1, <<20]", command, "ctx_arb[kill]"]), contexts=1
+    )
     other.run(cycles=2000)
     assert other.me[0].clock - 1 - twice == P["dram.row_miss_cycles"]
 
@@ -100,8 +117,8 @@ WORK, REFERENCES = 40, 2
 LOOP = "loop#:\n" + "\n".join(
     ["alu[a1, a1, +, 1]"] * (WORK // 2) + ["sram[read, $0, a15, 0, 1], ctx_swap[s1]"]
     + ["alu[a1, a1, +, 1]"] * (WORK // 2) + ["sram[read, $1, a15, 4, 1], ctx_swap[s2]", "br[loop#]"])
-# Issue and aborted cycles of one turn: the work, two commands that swap, a branch. The latency that a law means is what a thread waits
-# beyond its own swap: from the end of the aborted cycles to its next instruction.
+# Issue and aborted cycles of one turn: the work, two commands that swap, a branch. The latency that a law means is what a thread
+# waits beyond its own swap: from the end of the aborted cycles to its next instruction.
 COST = WORK + REFERENCES * 3 + 3
 
 
@@ -137,7 +154,10 @@ def test_the_two_laws(capsys: pytest.CaptureFixture[str]) -> None:
         print("MEs " + "".join(f"{f'{threads} threads':>15}" for threads in range(1, 9)))
         for microengines in range(1, 9):
             cells = [row for row in rows if row[0] == microengines]
-            print(f"{microengines:3} " + "".join(f"{f'{1000 * law:.2f} / {seen:.2f}':>15}" for _, _, law, s in cells for seen in [1000 * s]))
+            print(
+                f"{microengines:3} "
+                + "".join(f"{f'{1000 * law:.2f} / {seen:.2f}':>15}" for _, _, law, s in cells for seen in [1000 * s])
+            )
 
 
 @pytest.mark.skipif(not COMPILED, reason="needs a long run")

@@ -1,5 +1,5 @@
-"""Known words both ways: those of real IXP2400 microcode (tests/corpus/words.tsv), those computed by hand from the encoding document
-(words_computed.tsv), and the examples of the blocks."""
+"""Known words both ways: those of real IXP2400 microcode (tests/corpus/words.tsv), those computed by hand from the encoding
+document (words_computed.tsv), and the examples of the blocks."""
 
 from pathlib import Path
 
