@@ -23,19 +23,12 @@ from ixpemu import resources
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.source import Line
 from ixpemu.asm.syntax import Node, Statement
+from ixpemu.asm.syntax_messages import Failure, Scanned, report
 from ixpemu.codes import SYNTAX
 
 MOST_TOKENS = 2000
 DEEPEST = 100       # nesting of one expression; keeps recursion over trees bounded
 _SHAPES_KEPT = 20_000
-
-
-class Scanned(NamedTuple):
-    """One token of a line: its terminal in the grammar, its text and its offset."""
-
-    kind: str
-    text: str
-    start: int
 
 
 class Template(NamedTuple):
@@ -58,13 +51,6 @@ class Shape(NamedTuple):
     operands: tuple[Template, ...]
     options: tuple[Template, ...]
     brackets: bool
-
-
-class Failure(NamedTuple):
-    """A shape that is no statement: the token that cannot stand where it is, and the kinds that could."""
-
-    token: int
-    accepted: frozenset[str]
 
 
 class TooDeep(Exception):
@@ -280,18 +266,10 @@ def _fill(template: Template, tokens: list[Scanned]) -> Node:
 
 def parse_line(line: Line, findings: Findings) -> Statement | None:
     """The statement on a line, or None after adding what is wrong with it to `findings`."""
-    tokens = scan(line.text)
-    if not _fits(line, tokens, findings):
+    read = _read(line, "statement", findings)
+    if read is None:
         return None
-    try:
-        shape = _shape(tuple([token.kind for token in tokens]), "statement")
-    except TooDeep:
-        _report_depth(line, findings)
-        return None
-    if isinstance(shape, Failure):
-        report(line, tokens, shape, findings)
-        return None
-    labels, head, operands, options, brackets = shape
+    tokens, (labels, head, operands, options, brackets) = read
     return Statement(
         line,
         tuple([_fill(label, tokens) for label in labels]),
@@ -304,111 +282,28 @@ def parse_line(line: Line, findings: Findings) -> Statement | None:
 
 def parse_condition(line: Line, findings: Findings) -> Node | None:
     """The expression or string that is the whole of `line`, or None after adding what is wrong with it to `findings`."""
-    tokens = scan(line.text)
-    if not _fits(line, tokens, findings):
+    read = _read(line, "condition", findings)
+    if read is None:
         return None
-    try:
-        template = _shape(tuple([token.kind for token in tokens]), "condition")
-    except TooDeep:
-        _report_depth(line, findings)
-        return None
-    if isinstance(template, Failure):
-        report(line, tokens, template, findings)
-        return None
+    tokens, template = read
     return _fill(template, tokens)
 
 
-def _report_depth(line: Line, findings: Findings) -> None:
-    findings.error(
-        SYNTAX, f"the expression is nested more than {DEEPEST} deep", line.whole(), help="name a part of it with #define_eval"
-    )
-
-
-def _fits(line: Line, tokens: list[Scanned], findings: Findings) -> bool:
+def _read(line: Line, start: str, findings: Findings) -> tuple[list[Scanned], Any] | None:
+    """The tokens of a line and their `Shape` or `Template`, or None after adding what is wrong with it to `findings`."""
+    tokens = scan(line.text)
     if len(tokens) > MOST_TOKENS:
         findings.error(SYNTAX, f"the line has {len(tokens)} words and signs; at most {MOST_TOKENS} are read", line.whole())
-        return False
-    return True
-
-
-_OPENERS = {"LSQB": "RSQB", "LPAR": "RPAR"}
-
-
-def _open_brackets(tokens: list[Scanned], before: int) -> list[Scanned]:
-    stack: list[Scanned] = []
-    for token in tokens[:before]:
-        if token.kind in _OPENERS:
-            stack.append(token)
-        elif stack and token.kind == _OPENERS[stack[-1].kind]:
-            stack.pop()
-    return stack
-
-
-def report(line: Line, tokens: list[Scanned], failure: Failure, findings: Findings) -> None:
-    """Adds to `findings` why the line is no statement."""
-    at = failure.token
-    open_brackets = _open_brackets(tokens, at)
-    if at >= len(tokens):
-        if open_brackets:
-            bracket = open_brackets[-1]
-            closing = "]" if bracket.kind == "LSQB" else ")"
-            findings.error(
-                SYNTAX, f"this `{bracket.text}` is never closed", line.origin(bracket.start, bracket.start + 1),
-                help=f"write the `{closing}` that belongs to it; a list may go on in the next line behind a comma",
-            )
-            return
-        where = len(line.text.rstrip())
+        return None
+    try:
+        shape = _shape(tuple([token.kind for token in tokens]), start)
+    except TooDeep:
         findings.error(
-            SYNTAX, f"the line ends too soon: {_expected(failure)}", line.origin(max(0, where - 1), where), help=_end_help(tokens)
+            SYNTAX, f"the expression is nested more than {DEEPEST} deep", line.whole(),
+            help="name a part of it with #define_eval",
         )
-        return
-    token = tokens[at]
-    origin = line.origin(token.start, token.start + len(token.text))
-    previous = tokens[at - 1] if at else None
-    message, help_text = _reason(token, previous, failure, bool(open_brackets))
-    findings.error(SYNTAX, message, origin, help=help_text)
-
-
-def _end_help(tokens: list[Scanned]) -> str | None:
-    if len(tokens) == 1 and tokens[0].kind == "LABEL":
-        return f"a label is defined with a colon behind it: `{tokens[0].text}:`"
-    return None
-
-
-def _reason(token: Scanned, previous: Scanned | None, failure: Failure, inside: bool) -> tuple[str, str | None]:
-    accepted = failure.accepted
-    if token.kind == "OTHER":
-        if token.text in "'\"":
-            return f"this {token.text} begins a string that is never closed", f"write a second {token.text} on the same line"
-        return f"`{token.text}` has no meaning here", "a label is written `name#`" if token.text == "#" else None
-    if previous is not None and previous.kind == "LABEL" and "COLON" in accepted and len(accepted) == 1:
-        return f"expected `:` behind the label `{previous.text}`", f"a label is defined as `{previous.text}:`"
-    if token.kind in ("COMMA", "RSQB") and inside and "NAME" in accepted:
-        return "an operand is missing here", "write `--` where there is no operand"
-    if token.kind in ("NAME", "NUMBER", "REGISTER", "INDEX", "LABEL", "__ANON_1") and "COMMA" in accepted:
-        if inside:
-            return f"a comma is missing before `{token.text}`", None
-        if "LSQB" in accepted:
-            help = "operands stand in square brackets, and the next instruction begins a line of its own"
-            return f"`{token.text}` cannot stand here", help
-        return f"`{token.text}` cannot stand here", "an option follows a comma, and the next instruction begins a line of its own"
-    if token.kind == "DIRECTIVE":
-        return f"`{token.text}` must begin a line", "a directive stands on a line of its own"
-    if token.kind == "COLON" and previous is not None and previous.kind == "NAME" and failure.token == 1:
-        return f"`{previous.text}:` is no label", f"labels end in #: `{previous.text}#:`"
-    if token.kind in ("RSQB", "RPAR") and not inside:
-        return f"this `{token.text}` closes nothing", None
-    return f"`{token.text}` cannot stand here: {_expected(failure)}", None
-
-
-# In the order in which they are named. A message that lists every operator helps nobody.
-_TOLD = ("NAME", "NUMBER", "REGISTER", "LABEL", "COMMA", "LSQB", "RSQB", "RPAR", "COLON", "$END")
-
-
-def _expected(failure: Failure) -> str:
-    told = [_spellings()[kind] for kind in _TOLD if kind in failure.accepted]
-    if {"NAME", "NUMBER", "REGISTER", "LPAR"} <= failure.accepted:
-        told = ["an operand"] + [text for text in told if text not in ("a name", "a number", "a register", "a label")]
-    if not told:
-        told = [_spellings().get(kind, kind) for kind in sorted(failure.accepted)[:4]] or ["something else"]
-    return "expected " + (" or ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else told[0])
+        return None
+    if isinstance(shape, Failure):
+        report(line, tokens, shape, _spellings(), findings)
+        return None
+    return tokens, shape

@@ -1,8 +1,8 @@
 """The cases of tests/corpus/asm, through the whole assembler.
 
 Sections: `source`, `file NAME` (for #include); results: `statements` (what the preprocessor makes; alone, nothing else is run),
-`errors` (every diagnostic as it is shown; none may appear in a case without this section), `words`, `listing`. Whatever assembles is
-judged besides.
+`errors` (every diagnostic as it is shown; none may appear in a case without this section), `words`, `listing`. Whatever
+assembles is judged besides.
 """
 
 import contextlib
