@@ -1,9 +1,9 @@
 """Commands on their way: from a microengine through its FIFO and the command bus into a unit's queue, and back as a push or pull.
 
-All its times are worked out when a command commits: departure from the FIFO (whole-microengine stall when it is full), the cluster's
-command bus, a place in the unit's queue, the access, the push or pull bus. What remains is one event at its end; units.py acts on
-memory in queue order, at the latest before anybody can see it. An unloaded reference takes 1 issue cycle + command.path + the
-unit's own cycles + push (or pull) + one cycle a word.
+All its times are worked out when a command commits: departure from the FIFO (whole-microengine stall when it is full), the
+cluster's command bus, a place in the unit's queue, the access, the push or pull bus. What remains is one event at its end;
+units.py acts on memory in queue order, at the latest before anybody can see it. An unloaded reference takes 1 issue cycle +
+command.path + the unit's own cycles + push (or pull) + one cycle a word.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ from ixpemu.engine.registers import note_in, note_out
 from ixpemu.engine.reserved import report
 
 # What a unit is asked to do; CODE.command and ACCESS.command.
-(COMMAND_READ, COMMAND_WRITE, COMMAND_GET, COMMAND_PUT, COMMAND_RBUF, COMMAND_TBUF, COMMAND_FAST, COMMAND_FAST_ALU, COMMAND_HASH_48,
- COMMAND_HASH_64, COMMAND_HASH_128, COMMAND_REFLECT_READ, COMMAND_REFLECT_WRITE) = range(1, 14)
+(COMMAND_READ, COMMAND_WRITE, COMMAND_GET, COMMAND_PUT, COMMAND_RBUF, COMMAND_TBUF, COMMAND_FAST,
+ COMMAND_FAST_ALU, COMMAND_HASH_48, COMMAND_HASH_64, COMMAND_HASH_128, COMMAND_REFLECT_READ, COMMAND_REFLECT_WRITE) = range(1, 14)
 
 # CODE.variant of a command.
 COMPLETE_SWAP = 1           # ctx_swap: sleep on the completion signals
@@ -194,7 +194,8 @@ def dram_time(state, engine, command, address, words, now):
 
 @jit
 def hash_time(state, engine, command, keys, now):
-    """Access time of a hash command: the scratch pipe starts it, the operands come in, the array takes one key after the other."""
+    """Access time of a hash command: the scratch pipe starts it, the operands come in, the array takes one key after the
+    other."""
     arrival = queue_place(state, engine, UNIT_HASH, state.parameter[P_HASH_QUEUE], now)
     begin = max(arrival, state.free_at[UNIT_SCRATCH])
     state.free_at[UNIT_SCRATCH] = uint64(begin + uint64(state.parameter[P_SCRATCH_COMMAND]))
@@ -204,7 +205,9 @@ def hash_time(state, engine, command, keys, now):
     # The stages are pipelined: a key's words in, the array, its words out; the slowest stage sets the pace.
     occupancy = uint64(max(array, operands) * uint64(keys))
     start = plain_start(state, UNIT_HASH, begin, occupancy)
-    return uint64(start + uint64(state.parameter[P_HASH_OPERAND]) + operands + array + max(array, operands) * uint64(keys - uint32(1)))
+    return uint64(
+        start + uint64(state.parameter[P_HASH_OPERAND]) + operands + array + max(array, operands) * uint64(keys - uint32(1))
+    )
 
 
 @jit
@@ -325,7 +328,8 @@ def issue_command(state, engine, i, ctx, address, now):
 
 @jit
 def push_words(state, me, ctx, first, words, signals, unit, packet, now):
-    """Send `words` words, ready at `now`, and then `signals` to a context over its cluster's S-push bus (`unit` DRAM: the D-push bus).
+    """Send `words` words, ready at `now`, and then `signals` to a context over its cluster's S-push bus (`unit` DRAM: the D-push
+    bus).
 
     Returns the slot: the caller puts the words into `state.events[slot].words`. `first` is the register-file index of the first
     register. `packet`: number of the packet that the context works on once it has them, 0 to leave that alone. Pushes of a unit
@@ -372,7 +376,8 @@ def expect_push(state, me, ctx):
 
 @jit
 def end_pull(state, me, ctx, words, bus_cycles, signals, unit, now):
-    """A unit reads `words` words from a context at `now`: hold the pull bus (for `bus_cycles` if not 0), and signal when they are through.
+    """A unit reads `words` words from a context at `now`: hold the pull bus (for `bus_cycles` if not 0), and signal when they
+    are through.
 
     Returns the slot of the signalling event, EVENTS if there is no signal to raise.
     """

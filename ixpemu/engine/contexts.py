@@ -1,8 +1,8 @@
 """Contexts of a microengine: sleeping, waking, arbitration, and the waiting that accounting charges for it.
 
-A context is enabled or not, and ready or asleep; one of the ready ones executes. `wakeup` says what a sleeping one waits for: all of
-bits 15..1 and 0 (voluntary) or, with bit 16, any of them; `signals` says what has arrived. If all were awaited they are cleared when
-the context starts; if any, they are not. Everything here happens at a commit, in time order.
+A context is enabled or not, and ready or asleep; one of the ready ones executes. `wakeup` says what a sleeping one waits for:
+all of bits 15..1 and 0 (voluntary) or, with bit 16, any of them; `signals` says what has arrived. If all were awaited they are
+cleared when the context starts; if any, they are not. Everything here happens at a commit, in time order.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """External operations of a microengine: what one instruction does that others can see, at its exact time.
 
-Commands, arbitration, signals and states tested, local CSRs, next-neighbour registers, and instructions that must wait for their turn
-because a transfer register they touch is still in use. Private instructions are dispatch.py's.
+Commands, arbitration, signals and states tested, local CSRs, next-neighbour registers, and instructions that must wait for their
+turn because a transfer register they touch is still in use. Private instructions are dispatch.py's.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """When what happens: keys, alarms and stops. The queue of timed events itself is events.py.
 
-`state.keys` holds the next time of every source, as `time << KEY_SHIFT | number`: the event queue, its overflow, the alarms, and each
-microengine. The smallest key commits next, so at one cycle events go before alarms and these before microengines in their order.
+`state.keys` holds the next time of every source, as `time << KEY_SHIFT | number`: the event queue, its overflow, the alarms, and
+each microengine. The smallest key commits next, so at one cycle events go before alarms and these before microengines in their
+order.
 """
 
 from __future__ import annotations

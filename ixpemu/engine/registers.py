@@ -97,8 +97,8 @@ def pulled(engine, ctx, first, words):
 
 @jit
 def in_the_way(engine, i, ctx, marks):
-    """Whether instruction `i`, of whose marks `marks` count now, must commit in time order: it is external by nature, or one of its
-    registers is in use."""
+    """Whether instruction `i`, of whose marks `marks` count now, must commit in time order: it is external by nature, or one of
+    its registers is in use."""
     if marks & ~uint32(MARK_READS_IN | MARK_WRITES_OUT):
         return True
     ctx = uint32(ctx)

@@ -1,8 +1,8 @@
 """What units do when a command's turn comes: memories, rings, hash unit, CAP, and the calls into the MSF.
 
 Reads capture memory for the event that ends the command; writes take the transfer-out registers, behind the defer slots of the
-instruction, and write memory. When each access is: commands.py. SRAM, scratch memory, hash unit and DRAM work through their queues
-only when somebody could see it; the MSF and the CAP act at their exact times.
+instruction, and write memory. When each access is: commands.py. SRAM, scratch memory, hash unit and DRAM work through their
+queues only when somebody could see it; the MSF and the CAP act at their exact times.
 """
 
 from __future__ import annotations
@@ -110,7 +110,8 @@ def access_buffers(state, memory, entry):
 
 @jit
 def access_hash(state, entry):
-    """hash_48, hash_64, hash_128: keys come from transfer-out registers, results go to transfer-in registers of the same number."""
+    """hash_48, hash_64, hash_128: keys come from transfer-out registers, results go to transfer-in registers of the same
+    number."""
     words = uint32(entry.total)
     first = uint32(entry.first)
     engine = state.engines[entry.me]
@@ -150,8 +151,8 @@ def flush_unit(state, memory, unit, until):
     """Let a unit do everything whose access time is `until` or earlier.
 
     Its queue is in order and nobody else touches its memory, so that it makes no difference when this is called, as long as it is
-    before somebody looks: at the end of a command, before a register that a write will pull changes, before a state input or CSR of
-    the unit is read, before Python acts, at the end of a slice.
+    before somebody looks: at the end of a command, before a register that a write will pull changes, before a state input or CSR
+    of the unit is read, before Python acts, at the end of a slice.
     """
     unit = uint32(unit)
     head = state.queue_head[unit]
@@ -191,8 +192,9 @@ def access_msf(state, memory, entry, now):
         end_write(state, entry, words, now)
     else:
         # The two address operands add up to a CSR address in [15:0] and its data in [31:16].
-        msf_fast_write(state, memory, uint32(entry.address & uint32(0xFFFF)), uint32(entry.address >> uint32(16)), entry.me, entry.ctx,
-                       now)
+        msf_fast_write(
+            state, memory, uint32(entry.address & uint32(0xFFFF)), uint32(entry.address >> uint32(16)), entry.me, entry.ctx, now
+        )
         command_ended(state, entry.me)
 
 
