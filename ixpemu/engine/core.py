@@ -174,14 +174,10 @@ def run_slice(state, memory):
         state.commits = uint64(state.commits + uint64(1))
         if number >= uint32(KEY_ME):
             commit_engine(state, memory, uint32(number - uint32(KEY_ME)), when)
-        elif number == uint32(KEY_WHEEL):
-            slot = take_event(state, when)
-            event_due(state, memory, slot, when)
-            release_event(state, slot)
         elif number == uint32(LANE_ALARM):
             alarm_event(state, memory, when)
         else:
-            slot = take_far_event(state, when)
+            slot = take_event(state, when) if number == uint32(KEY_WHEEL) else take_far_event(state, when)
             event_due(state, memory, slot, when)
             release_event(state, slot)
         if (state.stop_mask >> uint32(STOP_COMMIT)) & uint32(1):

@@ -140,17 +140,12 @@ def run_private(state, engine, horizon, pending):
     window = uint32(ctx << uint32(4))
     base = uint32(engine.number * uint32(STORE_WORDS))
     pc = engine.pc[ctx]
-    result = engine.cc_result
-    v = engine.cc_v
-    c = engine.cc_c
-    cc_time = engine.cc_time
-    previous_a = engine.previous_a
-    previous_alu = engine.previous_alu
     slots = engine.slots
     early = state.parameter[P_EARLY_BRANCH]
     clock = engine.clock
     start = clock
-    squashed = uint64(0)
+    squashed = engine.aborted
+    before = uint64(engine.retired + engine.aborted - clock)        # with clock less aborted: instructions so far
     while clock < horizon:
         i = state.code[uint32(base + pc)]
         marks = uint32(i.marks) & pending
@@ -162,7 +157,7 @@ def run_private(state, engine, horizon, pending):
         d = uint32(uint32(i.d) + (uint32(i.d_window) & window))
         if i.special:
             engine.pc[ctx] = pc
-            resolve(state, engine, i, ctx, uint64(engine.retired + ((clock - start) - squashed)), clock)
+            resolve(state, engine, i, ctx, uint64(before + clock - engine.aborted), clock)
             special = uint32(i.special)
             if special & uint32(SPECIAL_A):
                 a_at = engine.at_a
@@ -182,336 +177,336 @@ def run_private(state, engine, horizon, pending):
                             if op < 1:
                                 # 0: alu.B   alu.isa:3
                                 r = b
-                                c = uint32(0)
-                                v = uint32(0)
-                                previous_a = a
+                                engine.cc_c = uint32(0)
+                                engine.cc_v = uint32(0)
+                                engine.previous_a = a
                             else:
                                 # 1: alu.+   alu.isa:3
                                 r = uint32(a + b)
-                                c = uint32((uint64(a) + uint64(b)) >> uint64(32))
-                                v = uint32(((a ^ r) & (b ^ r)) >> uint32(31))
-                                previous_a = a
+                                engine.cc_c = uint32((uint64(a) + uint64(b)) >> uint64(32))
+                                engine.cc_v = uint32(((a ^ r) & (b ^ r)) >> uint32(31))
+                                engine.previous_a = a
                         else:
                             if op < 3:
                                 # 2: alu.~B   alu.isa:3
                                 r = uint32(~b)
-                                c = uint32(0)
-                                v = uint32(0)
-                                previous_a = a
+                                engine.cc_c = uint32(0)
+                                engine.cc_v = uint32(0)
+                                engine.previous_a = a
                             else:
                                 if op < 4:
                                     # 3: alu.+16   alu.isa:3
                                     r = uint32(a + uint32(b & uint32(0xffff)))
-                                    c = uint32((uint64(a) + uint64(uint32(b & uint32(0xffff)))) >> uint64(32))
-                                    v = uint32(((a ^ r) & (uint32(b & uint32(0xffff)) ^ r)) >> uint32(31))
-                                    previous_a = a
+                                    engine.cc_c = uint32((uint64(a) + uint64(uint32(b & uint32(0xffff)))) >> uint64(32))
+                                    engine.cc_v = uint32(((a ^ r) & (uint32(b & uint32(0xffff)) ^ r)) >> uint32(31))
+                                    engine.previous_a = a
                                 else:
                                     # 4: alu.AND   alu.isa:3
                                     r = uint32(a & b)
-                                    c = uint32(0)
-                                    v = uint32(0)
-                                    previous_a = a
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
+                                    engine.previous_a = a
                     else:
                         if op < 8:
                             if op < 6:
                                 # 5: alu.+8   alu.isa:3
                                 r = uint32(a + uint32(b & uint32(0xff)))
-                                c = uint32((uint64(a) + uint64(uint32(b & uint32(0xff)))) >> uint64(32))
-                                v = uint32(((a ^ r) & (uint32(b & uint32(0xff)) ^ r)) >> uint32(31))
-                                previous_a = a
+                                engine.cc_c = uint32((uint64(a) + uint64(uint32(b & uint32(0xff)))) >> uint64(32))
+                                engine.cc_v = uint32(((a ^ r) & (uint32(b & uint32(0xff)) ^ r)) >> uint32(31))
+                                engine.previous_a = a
                             else:
                                 if op < 7:
                                     # 6: alu.~AND   alu.isa:3
                                     r = uint32(uint32(~a) & b)
-                                    c = uint32(0)
-                                    v = uint32(0)
-                                    previous_a = a
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
+                                    engine.previous_a = a
                                 else:
                                     # 7: alu.-carry   alu.isa:3
-                                    r = uint32(uint32(a + uint32(~b)) + c)
-                                    v = uint32(((a ^ r) & (uint32(~b) ^ r)) >> uint32(31))
-                                    c = uint32((uint64(a) + uint64(uint32(~b)) + uint64(c)) >> uint64(32))
-                                    previous_a = a
+                                    r = uint32(uint32(a + uint32(~b)) + engine.cc_c)
+                                    engine.cc_v = uint32(((a ^ r) & (uint32(~b) ^ r)) >> uint32(31))
+                                    engine.cc_c = uint32((uint64(a) + uint64(uint32(~b)) + uint64(engine.cc_c)) >> uint64(32))
+                                    engine.previous_a = a
                         else:
                             if op < 9:
                                 # 8: alu.AND~   alu.isa:3
                                 r = uint32(a & uint32(~b))
-                                c = uint32(0)
-                                v = uint32(0)
-                                previous_a = a
+                                engine.cc_c = uint32(0)
+                                engine.cc_v = uint32(0)
+                                engine.previous_a = a
                             else:
                                 if op < 10:
                                     # 9: alu.+carry   alu.isa:3
-                                    r = uint32(uint32(a + b) + c)
-                                    v = uint32(((a ^ r) & (b ^ r)) >> uint32(31))
-                                    c = uint32((uint64(a) + uint64(b) + uint64(c)) >> uint64(32))
-                                    previous_a = a
+                                    r = uint32(uint32(a + b) + engine.cc_c)
+                                    engine.cc_v = uint32(((a ^ r) & (b ^ r)) >> uint32(31))
+                                    engine.cc_c = uint32((uint64(a) + uint64(b) + uint64(engine.cc_c)) >> uint64(32))
+                                    engine.previous_a = a
                                 else:
                                     # 10: alu.OR   alu.isa:3
                                     r = uint32(a | b)
-                                    c = uint32(0)
-                                    v = uint32(0)
-                                    previous_a = a
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
+                                    engine.previous_a = a
                 else:
                     if op < 16:
                         if op < 13:
                             if op < 12:
                                 # 11: alu.-   alu.isa:3
                                 r = uint32(a - b)
-                                c = uint32((uint64(a) + uint64(uint32(~b)) + uint64(uint32(1))) >> uint64(32))
-                                v = uint32(((a ^ r) & (uint32(~b) ^ r)) >> uint32(31))
-                                previous_a = a
+                                engine.cc_c = uint32((uint64(a) + uint64(uint32(~b)) + uint64(uint32(1))) >> uint64(32))
+                                engine.cc_v = uint32(((a ^ r) & (uint32(~b) ^ r)) >> uint32(31))
+                                engine.previous_a = a
                             else:
                                 # 12: alu.XOR   alu.isa:3
                                 r = uint32(a ^ b)
-                                c = uint32(0)
-                                v = uint32(0)
-                                previous_a = a
+                                engine.cc_c = uint32(0)
+                                engine.cc_v = uint32(0)
+                                engine.previous_a = a
                         else:
                             if op < 14:
                                 # 13: alu.B-A   alu.isa:3
                                 r = uint32(b - a)
-                                c = uint32((uint64(b) + uint64(uint32(~a)) + uint64(uint32(1))) >> uint64(32))
-                                v = uint32(((b ^ r) & (uint32(~a) ^ r)) >> uint32(31))
-                                previous_a = a
+                                engine.cc_c = uint32((uint64(b) + uint64(uint32(~a)) + uint64(uint32(1))) >> uint64(32))
+                                engine.cc_v = uint32(((b ^ r) & (uint32(~a) ^ r)) >> uint32(31))
+                                engine.previous_a = a
                             else:
                                 if op < 15:
                                     # 14: ffs   alu.isa:37
                                     r = lowest_one(b)
-                                    c = uint32(0)
-                                    v = uint32(0)
-                                    previous_a = a
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
+                                    engine.previous_a = a
                                 else:
                                     # 15: alu_shf.B   shift.isa:3
                                     x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
                                     r = x
-                                    c = uint32(0)
-                                    v = uint32(0)
-                                    previous_a = a
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
+                                    engine.previous_a = a
                     else:
                         if op < 19:
                             if op < 17:
                                 # 16: alu_shf.~B   shift.isa:3
                                 x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
                                 r = uint32(~x)
-                                c = uint32(0)
-                                v = uint32(0)
-                                previous_a = a
+                                engine.cc_c = uint32(0)
+                                engine.cc_v = uint32(0)
+                                engine.previous_a = a
                             else:
                                 if op < 18:
                                     # 17: alu_shf.AND   shift.isa:3
                                     x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
                                     r = uint32(a & x)
-                                    c = uint32(0)
-                                    v = uint32(0)
-                                    previous_a = a
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
+                                    engine.previous_a = a
                                 else:
                                     # 18: alu_shf.~AND   shift.isa:3
                                     x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
                                     r = uint32(uint32(~a) & x)
-                                    c = uint32(0)
-                                    v = uint32(0)
-                                    previous_a = a
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
+                                    engine.previous_a = a
                         else:
                             if op < 20:
                                 # 19: alu_shf.AND~   shift.isa:3
                                 x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
                                 r = uint32(a & uint32(~x))
-                                c = uint32(0)
-                                v = uint32(0)
-                                previous_a = a
+                                engine.cc_c = uint32(0)
+                                engine.cc_v = uint32(0)
+                                engine.previous_a = a
                             else:
                                 if op < 21:
                                     # 20: alu_shf.OR   shift.isa:3
                                     x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
                                     r = uint32(a | x)
-                                    c = uint32(0)
-                                    v = uint32(0)
-                                    previous_a = a
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
+                                    engine.previous_a = a
                                 else:
                                     # 21: alu_shf.B.>>indirect   shift.isa:3
-                                    x = uint32(b >> (previous_a & uint32(0x1f)))
+                                    x = uint32(b >> (engine.previous_a & uint32(0x1f)))
                                     r = x
-                                    c = uint32(0)
-                                    v = uint32(0)
-                                    previous_a = a
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
+                                    engine.previous_a = a
             else:
                 if op < 33:
                     if op < 27:
                         if op < 24:
                             if op < 23:
                                 # 22: alu_shf.~B.>>indirect   shift.isa:3
-                                x = uint32(b >> (previous_a & uint32(0x1f)))
+                                x = uint32(b >> (engine.previous_a & uint32(0x1f)))
                                 r = uint32(~x)
-                                c = uint32(0)
-                                v = uint32(0)
-                                previous_a = a
+                                engine.cc_c = uint32(0)
+                                engine.cc_v = uint32(0)
+                                engine.previous_a = a
                             else:
                                 # 23: alu_shf.AND.>>indirect   shift.isa:3
-                                x = uint32(b >> (previous_a & uint32(0x1f)))
+                                x = uint32(b >> (engine.previous_a & uint32(0x1f)))
                                 r = uint32(a & x)
-                                c = uint32(0)
-                                v = uint32(0)
-                                previous_a = a
+                                engine.cc_c = uint32(0)
+                                engine.cc_v = uint32(0)
+                                engine.previous_a = a
                         else:
                             if op < 25:
                                 # 24: alu_shf.~AND.>>indirect   shift.isa:3
-                                x = uint32(b >> (previous_a & uint32(0x1f)))
+                                x = uint32(b >> (engine.previous_a & uint32(0x1f)))
                                 r = uint32(uint32(~a) & x)
-                                c = uint32(0)
-                                v = uint32(0)
-                                previous_a = a
+                                engine.cc_c = uint32(0)
+                                engine.cc_v = uint32(0)
+                                engine.previous_a = a
                             else:
                                 if op < 26:
                                     # 25: alu_shf.AND~.>>indirect   shift.isa:3
-                                    x = uint32(b >> (previous_a & uint32(0x1f)))
+                                    x = uint32(b >> (engine.previous_a & uint32(0x1f)))
                                     r = uint32(a & uint32(~x))
-                                    c = uint32(0)
-                                    v = uint32(0)
-                                    previous_a = a
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
+                                    engine.previous_a = a
                                 else:
                                     # 26: alu_shf.OR.>>indirect   shift.isa:3
-                                    x = uint32(b >> (previous_a & uint32(0x1f)))
+                                    x = uint32(b >> (engine.previous_a & uint32(0x1f)))
                                     r = uint32(a | x)
-                                    c = uint32(0)
-                                    v = uint32(0)
-                                    previous_a = a
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
+                                    engine.previous_a = a
                     else:
                         if op < 30:
                             if op < 28:
                                 # 27: alu_shf.B.<<indirect   shift.isa:3
-                                x = uint32(b << (previous_a & uint32(0x1f)))
+                                x = uint32(b << (engine.previous_a & uint32(0x1f)))
                                 r = x
-                                c = uint32(0)
-                                v = uint32(0)
-                                previous_a = a
+                                engine.cc_c = uint32(0)
+                                engine.cc_v = uint32(0)
+                                engine.previous_a = a
                             else:
                                 if op < 29:
                                     # 28: alu_shf.~B.<<indirect   shift.isa:3
-                                    x = uint32(b << (previous_a & uint32(0x1f)))
+                                    x = uint32(b << (engine.previous_a & uint32(0x1f)))
                                     r = uint32(~x)
-                                    c = uint32(0)
-                                    v = uint32(0)
-                                    previous_a = a
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
+                                    engine.previous_a = a
                                 else:
                                     # 29: alu_shf.AND.<<indirect   shift.isa:3
-                                    x = uint32(b << (previous_a & uint32(0x1f)))
+                                    x = uint32(b << (engine.previous_a & uint32(0x1f)))
                                     r = uint32(a & x)
-                                    c = uint32(0)
-                                    v = uint32(0)
-                                    previous_a = a
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
+                                    engine.previous_a = a
                         else:
                             if op < 31:
                                 # 30: alu_shf.~AND.<<indirect   shift.isa:3
-                                x = uint32(b << (previous_a & uint32(0x1f)))
+                                x = uint32(b << (engine.previous_a & uint32(0x1f)))
                                 r = uint32(uint32(~a) & x)
-                                c = uint32(0)
-                                v = uint32(0)
-                                previous_a = a
+                                engine.cc_c = uint32(0)
+                                engine.cc_v = uint32(0)
+                                engine.previous_a = a
                             else:
                                 if op < 32:
                                     # 31: alu_shf.AND~.<<indirect   shift.isa:3
-                                    x = uint32(b << (previous_a & uint32(0x1f)))
+                                    x = uint32(b << (engine.previous_a & uint32(0x1f)))
                                     r = uint32(a & uint32(~x))
-                                    c = uint32(0)
-                                    v = uint32(0)
-                                    previous_a = a
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
+                                    engine.previous_a = a
                                 else:
                                     # 32: alu_shf.OR.<<indirect   shift.isa:3
-                                    x = uint32(b << (previous_a & uint32(0x1f)))
+                                    x = uint32(b << (engine.previous_a & uint32(0x1f)))
                                     r = uint32(a | x)
-                                    c = uint32(0)
-                                    v = uint32(0)
-                                    previous_a = a
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
+                                    engine.previous_a = a
                 else:
                     if op < 39:
                         if op < 36:
                             if op < 34:
                                 # 33: asr   shift.isa:35
-                                r = uint32((((uint64(uint32(uint32(0) - (previous_alu >> uint32(31)))) << uint64(32)) | uint64(b)) >> uint64(uint32(i.amount))) & uint64(0xFFFFFFFF))
-                                c = uint32(0)
-                                v = uint32(0)
-                                previous_a = a
+                                r = uint32((((uint64(uint32(uint32(0) - (engine.previous_alu >> uint32(31)))) << uint64(32)) | uint64(b)) >> uint64(uint32(i.amount))) & uint64(0xFFFFFFFF))
+                                engine.cc_c = uint32(0)
+                                engine.cc_v = uint32(0)
+                                engine.previous_a = a
                             else:
                                 if op < 35:
                                     # 34: asr.>>indirect   shift.isa:35
-                                    r = uint32((((uint64(uint32(uint32(0) - (previous_alu >> uint32(31)))) << uint64(32)) | uint64(b)) >> uint64((previous_a & uint32(0x1f)))) & uint64(0xFFFFFFFF))
-                                    c = uint32(0)
-                                    v = uint32(0)
-                                    previous_a = a
+                                    r = uint32((((uint64(uint32(uint32(0) - (engine.previous_alu >> uint32(31)))) << uint64(32)) | uint64(b)) >> uint64((engine.previous_a & uint32(0x1f)))) & uint64(0xFFFFFFFF))
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
+                                    engine.previous_a = a
                                 else:
                                     # 35: dbl_shf   shift.isa:52
                                     r = uint32((((uint64(a) << uint64(32)) | uint64(b)) >> uint64(uint32(i.amount))) & uint64(0xFFFFFFFF))
-                                    c = uint32(0)
-                                    v = uint32(0)
-                                    previous_a = a
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
+                                    engine.previous_a = a
                         else:
                             if op < 37:
                                 # 36: dbl_shf.>>indirect   shift.isa:52
-                                r = uint32((((uint64(a) << uint64(32)) | uint64(b)) >> uint64((previous_a & uint32(0x1f)))) & uint64(0xFFFFFFFF))
-                                c = uint32(0)
-                                v = uint32(0)
-                                previous_a = a
+                                r = uint32((((uint64(a) << uint64(32)) | uint64(b)) >> uint64((engine.previous_a & uint32(0x1f)))) & uint64(0xFFFFFFFF))
+                                engine.cc_c = uint32(0)
+                                engine.cc_v = uint32(0)
+                                engine.previous_a = a
                             else:
                                 if op < 38:
                                     # 37: ld_field.keep.load_cc   shift.isa:68
                                     x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
                                     r = uint32(uint32(a & uint32(~uint32(i.imm))) | uint32(x & uint32(i.imm)))
-                                    c = uint32(0)
-                                    v = uint32(0)
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
                                 else:
                                     # 38: ld_field.keep.>>indirect.load_cc   shift.isa:68
-                                    x = uint32(b >> (previous_a & uint32(0x1f)))
+                                    x = uint32(b >> (engine.previous_a & uint32(0x1f)))
                                     r = uint32(uint32(a & uint32(~uint32(i.imm))) | uint32(x & uint32(i.imm)))
-                                    c = uint32(0)
-                                    v = uint32(0)
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
                     else:
                         if op < 42:
                             if op < 40:
                                 # 39: ld_field.keep.<<indirect.load_cc   shift.isa:68
-                                x = uint32(b << (previous_a & uint32(0x1f)))
+                                x = uint32(b << (engine.previous_a & uint32(0x1f)))
                                 r = uint32(uint32(a & uint32(~uint32(i.imm))) | uint32(x & uint32(i.imm)))
-                                c = uint32(0)
-                                v = uint32(0)
+                                engine.cc_c = uint32(0)
+                                engine.cc_v = uint32(0)
                             else:
                                 if op < 41:
                                     # 40: ld_field.w_clr.load_cc   shift.isa:68
                                     x = uint32(uint32((b >> uint32(i.amount)) | (b << ((uint32(32) - uint32(i.amount)) & uint32(31)))) & uint32(i.mask))
                                     r = uint32(x & uint32(i.imm))
-                                    c = uint32(0)
-                                    v = uint32(0)
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
                                 else:
                                     # 41: ld_field.w_clr.>>indirect.load_cc   shift.isa:68
-                                    x = uint32(b >> (previous_a & uint32(0x1f)))
+                                    x = uint32(b >> (engine.previous_a & uint32(0x1f)))
                                     r = uint32(x & uint32(i.imm))
-                                    c = uint32(0)
-                                    v = uint32(0)
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
                         else:
                             if op < 43:
                                 # 42: ld_field.w_clr.<<indirect.load_cc   shift.isa:68
-                                x = uint32(b << (previous_a & uint32(0x1f)))
+                                x = uint32(b << (engine.previous_a & uint32(0x1f)))
                                 r = uint32(x & uint32(i.imm))
-                                c = uint32(0)
-                                v = uint32(0)
+                                engine.cc_c = uint32(0)
+                                engine.cc_v = uint32(0)
                             else:
                                 if op < 44:
                                     # 43: byte_align.be   shift.isa:97
                                     r = uint32((((uint64(engine.align_b) << uint64(32)) | uint64(b)) >> uint64(uint32(uint32(0x20) - uint32(engine.byte_index * uint32(8))))) & uint64(0xFFFFFFFF))
                                     engine.align_b = b
-                                    c = uint32(0)
-                                    v = uint32(0)
-                                    previous_a = a
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
+                                    engine.previous_a = a
                                 else:
                                     # 44: byte_align.le   shift.isa:97
                                     r = uint32((((uint64(a) << uint64(32)) | uint64(engine.align_a)) >> uint64(uint32(engine.byte_index * uint32(8)))) & uint64(0xFFFFFFFF))
                                     engine.align_a = a
-                                    c = uint32(0)
-                                    v = uint32(0)
-                                    previous_a = a
-            result = r
-            cc_time = clock
+                                    engine.cc_c = uint32(0)
+                                    engine.cc_v = uint32(0)
+                                    engine.previous_a = a
+            engine.cc_result = r
+            engine.cc_time = clock
             file[d] = r
-            previous_alu = r
+            engine.previous_alu = r
         elif op < 58:
             if op < 51:
                 if op < 48:
@@ -548,13 +543,13 @@ def run_private(state, engine, horizon, pending):
                             r = uint32(uint32(a & uint32(~uint32(i.imm))) | uint32(x & uint32(i.imm)))
                         else:
                             # 53: ld_field.keep.>>indirect   shift.isa:68
-                            x = uint32(b >> (previous_a & uint32(0x1f)))
+                            x = uint32(b >> (engine.previous_a & uint32(0x1f)))
                             r = uint32(uint32(a & uint32(~uint32(i.imm))) | uint32(x & uint32(i.imm)))
                 else:
                     if op < 56:
                         if op < 55:
                             # 54: ld_field.keep.<<indirect   shift.isa:68
-                            x = uint32(b << (previous_a & uint32(0x1f)))
+                            x = uint32(b << (engine.previous_a & uint32(0x1f)))
                             r = uint32(uint32(a & uint32(~uint32(i.imm))) | uint32(x & uint32(i.imm)))
                         else:
                             # 55: ld_field.w_clr   shift.isa:68
@@ -563,14 +558,14 @@ def run_private(state, engine, horizon, pending):
                     else:
                         if op < 57:
                             # 56: ld_field.w_clr.>>indirect   shift.isa:68
-                            x = uint32(b >> (previous_a & uint32(0x1f)))
+                            x = uint32(b >> (engine.previous_a & uint32(0x1f)))
                             r = uint32(x & uint32(i.imm))
                         else:
                             # 57: ld_field.w_clr.<<indirect   shift.isa:68
-                            x = uint32(b << (previous_a & uint32(0x1f)))
+                            x = uint32(b << (engine.previous_a & uint32(0x1f)))
                             r = uint32(x & uint32(i.imm))
             file[d] = r
-            previous_alu = r
+            engine.previous_alu = r
         elif op < 79:
             target = uint32(i.target)
             taken = False
@@ -582,50 +577,50 @@ def run_private(state, engine, horizon, pending):
                             taken = True
                         else:
                             # 59: beq   branch.isa:15
-                            taken = uint32(result == uint32(0)) != uint32(0)
+                            taken = uint32(engine.cc_result == uint32(0)) != uint32(0)
                     else:
                         if op < 61:
                             # 60: bne   branch.isa:15
-                            taken = uint32(result == uint32(0)) == uint32(0)
+                            taken = uint32(engine.cc_result == uint32(0)) == uint32(0)
                         else:
                             if op < 62:
                                 # 61: bmi   branch.isa:15
-                                taken = uint32(result >> uint32(31)) != uint32(0)
+                                taken = uint32(engine.cc_result >> uint32(31)) != uint32(0)
                             else:
                                 # 62: bpl   branch.isa:15
-                                taken = uint32(result >> uint32(31)) == uint32(0)
+                                taken = uint32(engine.cc_result >> uint32(31)) == uint32(0)
                 else:
                     if op < 65:
                         if op < 64:
                             # 63: bhs   branch.isa:15
-                            taken = c != uint32(0)
+                            taken = engine.cc_c != uint32(0)
                         else:
                             # 64: blo   branch.isa:15
-                            taken = c == uint32(0)
+                            taken = engine.cc_c == uint32(0)
                     else:
                         if op < 66:
                             # 65: bvs   branch.isa:15
-                            taken = v != uint32(0)
+                            taken = engine.cc_v != uint32(0)
                         else:
                             if op < 67:
                                 # 66: bvc   branch.isa:15
-                                taken = v == uint32(0)
+                                taken = engine.cc_v == uint32(0)
                             else:
                                 # 67: bge   branch.isa:15
-                                taken = uint32(result >> uint32(31)) == v
+                                taken = uint32(engine.cc_result >> uint32(31)) == engine.cc_v
             else:
                 if op < 73:
                     if op < 70:
                         if op < 69:
                             # 68: blt   branch.isa:15
-                            taken = uint32(result >> uint32(31)) != v
+                            taken = uint32(engine.cc_result >> uint32(31)) != engine.cc_v
                         else:
                             # 69: ble   branch.isa:15
-                            taken = uint32(uint32(result == uint32(0)) | uint32(uint32(result >> uint32(31)) != v)) != uint32(0)
+                            taken = uint32(uint32(engine.cc_result == uint32(0)) | uint32(uint32(engine.cc_result >> uint32(31)) != engine.cc_v)) != uint32(0)
                     else:
                         if op < 71:
                             # 70: bgt   branch.isa:15
-                            taken = uint32(uint32(result == uint32(0)) | uint32(uint32(result >> uint32(31)) != v)) == uint32(0)
+                            taken = uint32(uint32(engine.cc_result == uint32(0)) | uint32(uint32(engine.cc_result >> uint32(31)) != engine.cc_v)) == uint32(0)
                         else:
                             if op < 72:
                                 # 71: br=ctx   branch.isa:41
@@ -660,7 +655,7 @@ def run_private(state, engine, horizon, pending):
                                 target = a & uint32(STORE_WORDS - 1)
             if taken:
                 abort = uint64(i.abort)
-                if early and cc_time + uint64(1) != clock:
+                if early and engine.cc_time + uint64(1) != clock:
                     abort = uint64(i.early)
                 if slots:
                     report_at(state, RESERVED_DEFER, engine.number, ctx, pc, 0, clock)
@@ -673,7 +668,7 @@ def run_private(state, engine, horizon, pending):
                 slots = uint32(0)
                 pc = target
                 clock = uint64(clock + abort)
-                squashed = uint64(squashed + abort)
+                engine.aborted = uint64(engine.aborted + abort)
         else:
             if op < 80:
                 # 79: nop   immed.isa:4
@@ -681,10 +676,10 @@ def run_private(state, engine, horizon, pending):
             else:
                 if op < 81:
                     # 80: local_csr_rd.private   local_csr.isa:3
-                    file[CSR_VALUE] = read_private(engine, ctx, i.imm, uint64(engine.retired + ((clock - start) - squashed) - uint64(1)))
+                    file[CSR_VALUE] = read_private(engine, ctx, i.imm, uint64(before + clock - engine.aborted - uint64(1)))
                 else:
                     # 81: local_csr_wr.private   local_csr.isa:15
-                    write_private(state, engine, ctx, i.imm, a, uint64(engine.retired + ((clock - start) - squashed) - uint64(1)))
+                    write_private(state, engine, ctx, i.imm, a, uint64(before + clock - engine.aborted - uint64(1)))
         if slots:
             slots = uint32(slots - uint32(1))
             if slots == uint32(0):
@@ -693,18 +688,12 @@ def run_private(state, engine, horizon, pending):
                 engine.after = uint32(AFTER_NOTHING)
                 pc = engine.after_pc
                 clock = uint64(clock + uint64(engine.after_abort))
-                squashed = uint64(squashed + uint64(engine.after_abort))
+                engine.aborted = uint64(engine.aborted + uint64(engine.after_abort))
     engine.pc[ctx] = pc
-    engine.cc_result = result
-    engine.cc_v = v
-    engine.cc_c = c
-    engine.cc_time = cc_time
-    engine.previous_a = previous_a
-    engine.previous_alu = previous_alu
     engine.slots = slots
     engine.clock = clock
+    squashed = uint64(engine.aborted - squashed)
     issued = uint64((clock - start) - squashed)
     engine.retired = uint64(engine.retired + issued)
-    engine.aborted = uint64(engine.aborted + squashed)
     engine.instructions[ctx] = uint32(engine.instructions[ctx] + uint32(issued))
     engine.aborts[ctx] = uint32(engine.aborts[ctx] + uint32(squashed))

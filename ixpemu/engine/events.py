@@ -10,6 +10,7 @@ one whose words are ready sooner goes in between. Calendars forget the past by t
 
 from __future__ import annotations
 
+import numpy as np
 from numpy import uint32, uint64
 
 from ixpemu.engine.jit import jit
@@ -20,25 +21,30 @@ CHUNKS = 32                 # words of 64 cycles that a calendar spans before it
 WHEEL_WORDS = WHEEL // 64
 
 
+# Number of a lone bit: multiplied by a de Bruijn sequence its place shows in the top six bits.
+SEQUENCE = 0x03F79D71B4CB0A89
+BIT_NUMBER = np.zeros(64, np.uint32)
+for _bit in range(64):
+    BIT_NUMBER[((SEQUENCE << _bit) & 0xFFFFFFFFFFFFFFFF) >> 58] = _bit
+
+
 @jit
 def lowest_bit(bits):
     """Number of the least significant 1 bit of a nonzero uint64."""
     lone = uint64(bits & uint64(~bits + uint64(1)))
-    number = uint32(0)
-    while lone > uint64(1):
-        lone = uint64(lone >> uint64(1))
-        number = uint32(number + uint32(1))
-    return number
+    return BIT_NUMBER[uint64(lone * uint64(SEQUENCE)) >> uint64(58)]
 
 
 @jit
 def highest_bit(bits):
     """Number of the most significant 1 bit of a nonzero uint64."""
-    number = uint32(0)
-    while bits > uint64(1):
-        bits = uint64(bits >> uint64(1))
-        number = uint32(number + uint32(1))
-    return number
+    bits = uint64(bits | (bits >> uint64(1)))
+    bits = uint64(bits | (bits >> uint64(2)))
+    bits = uint64(bits | (bits >> uint64(4)))
+    bits = uint64(bits | (bits >> uint64(8)))
+    bits = uint64(bits | (bits >> uint64(16)))
+    bits = uint64(bits | (bits >> uint64(32)))
+    return lowest_bit(uint64(bits - (bits >> uint64(1))))
 
 
 @jit

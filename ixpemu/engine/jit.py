@@ -84,25 +84,33 @@ def jit(function: Function) -> Function:
     slice an array. Division by zero gives what numpy gives. Python cannot call the result when it is compiled: see `entry`. It is
     not kept by itself: the entries that reach it are kept with all they call.
     """
-    return _compile(function, cache=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return _compile(function, "Part", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def inlined(function: Function) -> Function:
+    """As `jit`, and always made part of its caller: for what every commit does, where calls would cost as much as the work."""
+    return _compile(function, "Part", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
 
 
 def entry(function: Function) -> Function:
     """As `jit`, for the few functions that Python calls. The first call compiles all that it reaches, or finds it in the cache."""
-    return _compile(function, cache=CACHE_FOLDER is not None, no_cfunc_wrapper=True)
+    return _compile(function, "Entry", cache=CACHE_FOLDER is not None, no_cfunc_wrapper=True)
 
 
-def _compile(function: Function, **options: bool) -> Function:
+def _compile(function: Function, pipeline: str, **options: bool) -> Function:
     if not COMPILED:
         return function
     import numba
     from numba.core import config
 
+    from ixpemu.engine import whole_program
+
     kept = config.CACHE_DIR
     if CACHE_FOLDER is not None:
         config.CACHE_DIR = str(CACHE_FOLDER)
     try:
-        compiled = numba.njit(error_model="numpy", _nrt=False, **options)(function)
+        compiled = numba.njit(
+            error_model="numpy", _nrt=False, pipeline_class=getattr(whole_program, pipeline), **options)(function)
     finally:
         config.CACHE_DIR = kept
     _share_signatures(compiled)

@@ -35,8 +35,9 @@ PARAMETERS = {
 # Operands that can be read, and the local variables that hold them.
 OPERANDS = {"a": "a", "b": "b", "register": "a", "dest": "a", "source": "a", "source_value": "a"}
 READS = {
-    "cc.n": "uint32(result >> uint32(31))", "cc.z": "uint32(result == uint32(0))", "cc.v": "v", "cc.c": "c",
-    "previous.a": "previous_a", "previous.alu": "previous_alu",
+    "cc.n": "uint32(engine.cc_result >> uint32(31))", "cc.z": "uint32(engine.cc_result == uint32(0))",
+    "cc.v": "engine.cc_v", "cc.c": "engine.cc_c",
+    "previous.a": "engine.previous_a", "previous.alu": "engine.previous_alu",
     "previous.align_a": "engine.align_a", "previous.align_b": "engine.align_b",
     "state.byte_index": "engine.byte_index",
     "ctx": "ctx",
@@ -173,7 +174,7 @@ class Writer:
                 case Assign("dest", value):
                     out.append(f"file[d] = {self.expression(value)}")
                 case Assign("previous.a", value):
-                    out.append(f"previous_a = {self.expression(value)}")
+                    out.append(f"engine.previous_a = {self.expression(value)}")
                 case Assign("cc.n" | "cc.z", _):
                     raise EmitError(f"{self.case.variant.name}: N and Z must be those of the result r")
                 case Assign(target, value) if target in READS:
@@ -188,9 +189,9 @@ class Writer:
                 case Jump(address):
                     out += ["taken = True", f"target = {self.expression(address)} & uint32(STORE_WORDS - 1)"]
                 case Act("csr_read", False):
-                    out.append("file[CSR_VALUE] = read_private(engine, ctx, i.imm, uint64(engine.retired + ((clock - start) - squashed) - uint64(1)))")
+                    out.append("file[CSR_VALUE] = read_private(engine, ctx, i.imm, uint64(before + clock - engine.aborted - uint64(1)))")
                 case Act("csr_write", False):
-                    out.append("write_private(state, engine, ctx, i.imm, a, uint64(engine.retired + ((clock - start) - squashed) - uint64(1)))")
+                    out.append("write_private(state, engine, ctx, i.imm, a, uint64(before + clock - engine.aborted - uint64(1)))")
                 case _:
                     raise EmitError(f"{self.case.variant.name}: no code for {statement!r}")
         return out or ["pass"]

@@ -68,17 +68,12 @@ def run_private(state, engine, horizon, pending):
     window = uint32(ctx << uint32(4))
     base = uint32(engine.number * uint32(STORE_WORDS))
     pc = engine.pc[ctx]
-    result = engine.cc_result
-    v = engine.cc_v
-    c = engine.cc_c
-    cc_time = engine.cc_time
-    previous_a = engine.previous_a
-    previous_alu = engine.previous_alu
     slots = engine.slots
     early = state.parameter[P_EARLY_BRANCH]
     clock = engine.clock
     start = clock
-    squashed = uint64(0)
+    squashed = engine.aborted
+    before = uint64(engine.retired + engine.aborted - clock)        # with clock less aborted: instructions so far
     while clock < horizon:
         i = state.code[uint32(base + pc)]
         marks = uint32(i.marks) & pending
@@ -90,7 +85,7 @@ def run_private(state, engine, horizon, pending):
         d = uint32(uint32(i.d) + (uint32(i.d_window) & window))
         if i.special:
             engine.pc[ctx] = pc
-            resolve(state, engine, i, ctx, uint64(engine.retired + ((clock - start) - squashed)), clock)
+            resolve(state, engine, i, ctx, uint64(before + clock - engine.aborted), clock)
             special = uint32(i.special)
             if special & uint32(SPECIAL_A):
                 a_at = engine.at_a
@@ -104,21 +99,21 @@ def run_private(state, engine, horizon, pending):
         clock = uint64(clock + uint64(1))
         if op < {flags}:
 {flag_cases}
-            result = r
-            cc_time = clock
+            engine.cc_result = r
+            engine.cc_time = clock
             file[d] = r
-            previous_alu = r
+            engine.previous_alu = r
         elif op < {results}:
 {result_cases}
             file[d] = r
-            previous_alu = r
+            engine.previous_alu = r
         elif op < {branches}:
             target = uint32(i.target)
             taken = False
 {branch_cases}
             if taken:
                 abort = uint64(i.abort)
-                if early and cc_time + uint64(1) != clock:
+                if early and engine.cc_time + uint64(1) != clock:
                     abort = uint64(i.early)
                 if slots:
                     report_at(state, RESERVED_DEFER, engine.number, ctx, pc, 0, clock)
@@ -131,7 +126,7 @@ def run_private(state, engine, horizon, pending):
                 slots = uint32(0)
                 pc = target
                 clock = uint64(clock + abort)
-                squashed = uint64(squashed + abort)
+                engine.aborted = uint64(engine.aborted + abort)
         else:
 {other_cases}
         if slots:
@@ -142,19 +137,13 @@ def run_private(state, engine, horizon, pending):
                 engine.after = uint32(AFTER_NOTHING)
                 pc = engine.after_pc
                 clock = uint64(clock + uint64(engine.after_abort))
-                squashed = uint64(squashed + uint64(engine.after_abort))
+                engine.aborted = uint64(engine.aborted + uint64(engine.after_abort))
     engine.pc[ctx] = pc
-    engine.cc_result = result
-    engine.cc_v = v
-    engine.cc_c = c
-    engine.cc_time = cc_time
-    engine.previous_a = previous_a
-    engine.previous_alu = previous_alu
     engine.slots = slots
     engine.clock = clock
+    squashed = uint64(engine.aborted - squashed)
     issued = uint64((clock - start) - squashed)
     engine.retired = uint64(engine.retired + issued)
-    engine.aborted = uint64(engine.aborted + squashed)
     engine.instructions[ctx] = uint32(engine.instructions[ctx] + uint32(issued))
     engine.aborts[ctx] = uint32(engine.aborts[ctx] + uint32(squashed))
 '''
