@@ -31,6 +31,7 @@ from ixpemu.codes import (
     INCLUDE_CYCLE,
     INCLUDE_MISSING,
     MACRO_UNKNOWN,
+    SYNTAX,
 )
 from ixpemu.diagnostics import AssemblyError, Diagnostic, Note, Origin, Severity, Sources, Span, UserError
 from ixpemu.files import MOST_TEXT, decode, read_bytes
@@ -74,24 +75,30 @@ def read_program(
                 line.report(findings)
     except Stopped:
         pass
-    _explain_case(findings, preprocessed, program.sources)
+    _explain_names(findings, preprocessed, program.sources)
     findings.raise_if_errors()
     return program
 
 
-def _explain_case(findings: Findings, preprocessed: Preprocessed, sources: Sources) -> None:
-    """Adds a note to errors in lines where a #define was taken for a name that only differs in case: seldom what was meant."""
+def _explain_names(findings: Findings, preprocessed: Preprocessed, sources: Sources) -> None:
+    """Adds a note to errors where a #define name stands for something else: at the place of the error, unless a # directive is
+    wrong; or in the line, if the name only differs in case, which is seldom what was meant."""
     for position, diagnostic in enumerate(findings.diagnostics):
         if diagnostic.severity is not Severity.ERROR or diagnostic.origin is None:
             continue
         span = diagnostic.origin.span
         for word in WORDS.finditer(sources.line(span) or ""):
             define = preprocessed.defines.get(word.group().lower())
-            if define is None or define.name == word.group():
+            if define is None:
                 continue
-            place = Origin(Span(span.file, span.line, word.start() + 1, len(word.group())))
-            message = f"case does not count: `{word.group()}` is the #define name `{define.name}`, that is `{define.body}`"
-            note = Note(message, place)
+            stands_for = f"`{define.name}`, that is `{define.body}`"
+            if define.name != word.group():
+                place = Origin(Span(span.file, span.line, word.start() + 1, len(word.group())))
+                note = Note(f"case does not count: `{word.group()}` is the #define name {stands_for}", place)
+            elif diagnostic.code >= SYNTAX and span.column <= word.start() + 1 < span.column + span.length:
+                note = Note(f"this is the #define name {stands_for}", define.origin)
+            else:
+                continue
             findings.diagnostics[position] = replace(diagnostic, notes=(*diagnostic.notes, note))
             break
 
