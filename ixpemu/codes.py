@@ -52,6 +52,7 @@ OPERAND_WORD = _code(3004, "an operation, command or name that the instruction d
 OPTION_UNKNOWN = _code(3005, "an option that the instruction does not take")
 OPTION_ARGUMENT = _code(3006, "an option with a wrong argument")
 OPERAND_RANGE = _code(3007, "a constant that does not fit its field")
+INSTRUCTION_PLANNED = _code(3008, "an instruction or command that is not supported yet")
 ENCODING_REFUSED = _code(3020, "an instruction that no word can hold")
 
 # 4xxx flow and registers

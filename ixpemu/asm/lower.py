@@ -18,7 +18,7 @@ from ixpemu.asm.operands import OperandReader, as_word, listed
 from ixpemu.asm.program import Instruction
 from ixpemu.asm.source import Line
 from ixpemu.asm.syntax import Node, Statement
-from ixpemu.codes import MNEMONIC_UNKNOWN, OPERAND_COUNT, OPERAND_WORD, OPTION_ARGUMENT, OPTION_UNKNOWN
+from ixpemu.codes import INSTRUCTION_PLANNED, MNEMONIC_UNKNOWN, OPERAND_COUNT, OPERAND_WORD, OPTION_ARGUMENT, OPTION_UNKNOWN
 from ixpemu.isa import Form, InstructionSet, TokenSpec
 from ixpemu.isa.model import Operand, Operation, Token
 
@@ -68,6 +68,7 @@ class Lowering:
     ) -> None:
         """`macros`: the names that an unknown instruction may have been meant for."""
         self._macros = macros
+        self._planned = isa.planned
         self._operands = operands
         self._findings = findings
         self._forms: dict[str, tuple[_Shape, ...]] = {}
@@ -125,6 +126,11 @@ class Lowering:
         return len(statement.line.text.rstrip())
 
     def _report_mnemonic(self, line: Line, head: Node) -> None:
+        if head.text.lower() in self._planned:
+            self._findings.error(
+                INSTRUCTION_PLANNED, f"the instruction `{head.text}` is not supported yet", line.origin(head.start, head.end)
+            )
+            return
         close = difflib.get_close_matches(head.text.lower(), [*self._forms, *self._macros], 1, 0.6)
         help_text = "if it is a macro, include the file that defines it before this line"
         if close:
@@ -201,6 +207,11 @@ class Lowering:
         node = statement.operands[position]
         written = line.text[node.start:node.end]
         mnemonic = head.text if head is not None else ""
+        if f"{mnemonic}.{texts[position]}".lower() in self._planned:
+            self._findings.error(
+                INSTRUCTION_PLANNED, f"`{mnemonic}[{written}, ...]` is not supported yet", line.origin(node.start, node.end)
+            )
+            return
         close = difflib.get_close_matches(texts[position], spelled, 1, 0.5)
         known = listed(sorted(spelled.values()))
         message = f"`{mnemonic}` knows no `{written}`"

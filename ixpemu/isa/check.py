@@ -209,6 +209,12 @@ def _shared(isa: InstructionSet) -> Iterator[Diagnostic]:
     for name, (source, confidence) in isa.provenance.items():
         if not source or not confidence:
             yield Diagnostic(codes.ISA_PROVENANCE, f"{name} has no source or confidence")
+    commands = {
+        f"{mnemonic}.{word}" for block in isa.blocks.values() for form in block.forms for mnemonic in form.mnemonics
+        for index, word in form.literals if index == 0
+    }
+    for word in sorted(isa.planned & (commands | set(isa.mnemonics()))):
+        yield Diagnostic(codes.ISA_EXEMPTION, f"{word} is planned and has a block: take it off the list")
 
 
 # Registers

@@ -58,6 +58,11 @@ class InstructionSet:
 
     # Lookup
 
+    @cached_property
+    def planned(self) -> frozenset[str]:
+        """Mnemonics, and commands as `unit.command`, that the machine has and this set has not yet."""
+        return frozenset(word for _, words in self.words.get("planned", ()) for word in words)
+
     def lookup(self, mnemonic: str) -> Block | None:
         """The block of a mnemonic, aliases included, in any case. `alu` with a shift is found by `form`, not here."""
         forms = self._forms.get(mnemonic.lower())

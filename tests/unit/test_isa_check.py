@@ -69,6 +69,17 @@ def test_refining_makes_an_overlap_wanted_and_is_refused_when_stale(tmp_path: Pa
     assert codes.ISA_EXEMPTION in found(tmp_path, SMALL, stale)
 
 
+def test_what_is_planned_has_no_block(tmp_path: Path) -> None:
+    planned = 'words planned "later"\n 0 {} 1 copy.read\n source "a test" confidence H\nend\n'
+    assert found(tmp_path, SMALL, planned.format("move")) == set()
+    assert codes.ISA_EXEMPTION in found(tmp_path, SMALL, planned.format("copy"))
+
+
+def test_what_must_follow_is_a_block(tmp_path: Path) -> None:
+    assert found(tmp_path, SMALL, SECOND.replace("  do each", "  followed by copy\n  do each")) == set()
+    assert codes.ISA_EXEMPTION in found(tmp_path, SMALL, SECOND.replace("  do each", "  followed by nothing\n  do each"))
+
+
 @pytest.mark.parametrize(
     ("change", "code"),
     [
