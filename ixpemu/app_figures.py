@@ -11,12 +11,14 @@ from ixpemu.trace.collector import Collector, engine_sums, inside
 from ixpemu.trace.summary import CycleSums, PortFigures, RunReport, Uncounted, Where, line_gbps, merge_drops
 
 QUIET = "quiet"
+NOT_FOLLOWED = (
+    "in the mode fast packets are not followed: there are no costs by type, and what the program dropped counts as still inside"
+)
 REFUSED = {"runts": "runt", "oversize": "frame too long", "overflow": "receive FIFO full"}
 
 
 def figures(
-    settings: AppSettings, chip: Chip, images: Mapping[int, Image], collector: Collector, stop: str, wall: float,
-    notes: tuple[str, ...] = (),
+    settings: AppSettings, chip: Chip, images: Mapping[int, Image], collector: Collector, stop: str, wall: float
 ) -> RunReport:
     """Everything since the chip's reset. `stop` says why the run ended; `wall` is how long it took, in seconds."""
     state = chip.state
@@ -24,7 +26,8 @@ def figures(
     last = max(int(state.now), *(int(engine["clock"]) for engine in state.engines))
     cycles = min(chip.cycle, last) if stop == QUIET else chip.cycle
     totals = collector.totals()
-    types = totals.types()
+    followed = chip.mode != "fast"
+    types = totals.types() if followed else ()
     loaded = sorted(images)
     done, idle, instructions = engine_sums(state, loaded)
     # An idle microengine's clock stands still until something wakes it.
@@ -36,15 +39,31 @@ def figures(
     )
     clocks = sum(max(cycles, int(state.engines[me]["clock"])) for me in loaded)
     ports = tuple(_port(chip, number, cycles) for number in range(len(chip.ports)))
-    sent = sum(port.sent[0] for port in ports)
+    sent, arrived = sum(port.sent[0] for port in ports), sum(port.offered[0] for port in ports)
+    drops = merge_drops(totals.drops if followed else {}, *(port.refused for port in ports))
     where = tuple(_where(chip, images[me], me, ctx) for me in loaded for ctx in range(0, 8, 8 // images[me].contexts))
     return RunReport(
         application=settings.name, clock_hz=chip.clock_hz, cycles=cycles, clocks=clocks, stop=stop, types=types,
-        outside=outside, ports=ports if settings.ports else (), arrived=sum(port.offered[0] for port in ports), sent=sent,
-        generated=sent - chip.packets_sent + collector.originated, inside=inside(state),
-        drops=merge_drops(totals.drops, *(port.refused for port in ports)), wall_seconds=wall, notes=notes,
-        where=where,
+        outside=outside, ports=ports if settings.ports else (), arrived=arrived, sent=sent,
+        generated=sent - chip.packets_sent + collector.originated if followed else 0,
+        inside=inside(state) if followed else arrived - sum(drops.values()) - sent,
+        drops=drops, wall_seconds=wall, notes=(*_reserved(chip, images), *(() if followed else (NOT_FOLLOWED,))), where=where,
     )
+
+
+def _reserved(chip: Chip, images: Mapping[int, Image]) -> list[str]:
+    """A line for each kind of reserved behaviour that was seen, with the place of the first."""
+    lines = []
+    for kind, count in chip.reserved.items():
+        first = next((event for event in chip.reserved_events if event[1] == kind), None)
+        text = f"reserved behaviour: {kind}, {count:,} {'time' if count == 1 else 'times'}"
+        if first is not None:
+            cycle, _, me, ctx, address, value = first
+            image = images.get(me)
+            place = f" {image.debug[address].place}" if image is not None and address < len(image.debug) else ""
+            text += f"; first in cycle {cycle:,} by microengine {me}, context {ctx} at {address}{place} (value {value:#x})"
+        lines.append(text)
+    return lines
 
 
 def _where(chip: Chip, image: Image, me: int, ctx: int) -> Where:

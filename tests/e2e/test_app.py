@@ -101,8 +101,10 @@ def test_fast_mode_moves_the_same_frames_at_the_same_times(tmp_path: Path) -> No
     ordinary, _ = echo(tmp_path, FRAMES)
     write_capture(tmp_path / "in.pcap", [(1000 * index, frame) for index, frame in enumerate(FRAMES)])
     fast = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures=outputs(tmp_path), mode="fast")
-    fast.run(cycles=ordinary.chip.cycle + 1)
+    report = fast.run(cycles=ordinary.chip.cycle + 1)
     assert [(s.cycle, s.frame) for s in fast.chip.ports[0].sent] == [(s.cycle, s.frame) for s in ordinary.chip.ports[0].sent]
+    assert report.types == () and (report.arrived, report.sent, report.inside) == (40, 40, 0)
+    assert not unbalanced(report) and "not followed" in report.notes[0]
     with pytest.raises(UserError, match="packets are not followed"):
         fast.run(packets=1)
 
@@ -183,6 +185,14 @@ def test_a_run_that_nothing_ends_gives_up(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("ixpemu.app.SLICE_CYCLES", 7_000)
     report = App.load(folder(tmp_path)).run()
     assert report.stop == "nothing has moved for 20,000 cycles" and report.cycles == 21_000
+
+
+def test_reserved_behaviour_is_told_with_its_place(tmp_path: Path) -> None:
+    source = ".reg a\nimmed[a, 0xa00]\nlocal_csr_wr[ACTIVE_LM_ADDR_0, a]\nnop\nnop\nnop\nalu[a, --, B, *l$index0[0]]\n"
+    report = App.load(folder(tmp_path, spin_uc=source + "alu[--, --, B, a]\nctx_arb[kill]\n")).run()
+    (note,) = report.notes
+    assert note.startswith("reserved behaviour: unpopulated local memory, 16 times; first in cycle ")
+    assert "spin.uc:7" in note and "by microengine 0, context 0 at 5" in note
 
 
 def test_a_program_that_ends_has_run_as_long_as_it_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
