@@ -295,6 +295,9 @@ def issue_command(state, engine, i, ctx, address, now):
         event.total = uint8(words)
         event.unit = uint8(unit)
         return
+    # A queue is in order: nothing is done, and nothing signalled, before what came before it.
+    when = max(when, state.queue_last[unit])
+    state.queue_last[unit] = when
     slot = uint32(EVENTS)
     if variant & uint32(COMPLETE_IN):
         slot = push_words(state, me, ctx, first, words, i.mask, unit, 0, when)
@@ -308,10 +311,7 @@ def issue_command(state, engine, i, ctx, address, now):
         slot = end_pull(state, me, ctx, words, cycles, i.mask, unit, when)
     tail = state.queue_tail[unit]
     entry = state.queue[uint32(unit * uint32(QUEUE_ROWS) + (tail & uint32(QUEUE_ROWS - 1)))]
-    # A queue is in order: nothing is done before what came before it.
-    before = state.queue_last[unit]
-    entry.time = max(when, before)
-    state.queue_last[unit] = max(when, before)
+    entry.time = when
     state.queue_tail[unit] = uint32(tail + uint32(1))
     entry.address = address
     entry.value = value
