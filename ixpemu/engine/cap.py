@@ -103,18 +103,16 @@ def reflect_engine(address):
 
 
 @jit
-def reflect_read(state, address, now):
+def reflect_read(state, engine, address, now):
     """cap[read] at a computed address: a transfer-out register or a local CSR of another microengine."""
-    engine = state.engines[reflect_engine(address)]
     if uint32(address) & uint32(0x10000):
         return read_csr(state, engine, uint32(engine.context & uint32(7)), uint32(uint32(address) & uint32(0x3FC)), now)
     return engine.file[reflect_place(address, False)]
 
 
 @jit
-def reflect_write(state, address, value, now):
+def reflect_write(state, engine, address, value, now):
     """cap[write] at a computed address: into a transfer-in register or a local CSR of another microengine."""
-    engine = state.engines[reflect_engine(address)]
     if uint32(address) & uint32(0x10000):
         write_csr(state, engine, uint32(engine.context & uint32(7)), uint32(uint32(address) & uint32(0x3FC)), value, now)
     else:

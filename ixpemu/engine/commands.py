@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from numpy import uint8, uint16, uint32, uint64
 
+from ixpemu.engine.cap import reflect_engine
 from ixpemu.engine.events import put_event, reserve
 from ixpemu.engine.jit import jit
 from ixpemu.engine.lanes import request_stop
@@ -282,6 +283,9 @@ def issue_command(state, engine, i, ctx, address, now):
     state.words_moved[unit] = uint64(state.words_moved[unit] + uint64(words))
     if unit >= uint32(QUEUE_UNITS):
         # The MSF and the CAP act at their exact time: others see it.
+        if command == uint32(COMMAND_REFLECT_READ) or command == uint32(COMMAND_REFLECT_WRITE):
+            target = state.engines[reflect_engine(address)]
+            target.watched = uint32(target.watched + uint32(1))
         event = state.events[put_event(state, when)]
         event.kind = uint8(EVENT_ACCESS)
         event.address = address

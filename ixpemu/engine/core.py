@@ -57,7 +57,8 @@ from ixpemu.engine.units import access_cap, access_msf, flush_unit, flush_units
 @jit
 def run_on(state, engine, now):
     """Let `engine`, which executes a context, run privately from its clock on, as far as the commit at `now` allows."""
-    horizon = min(state.limit, uint64(now + uint64(state.parameter[P_LOOKAHEAD])))
+    ahead = uint64(1) if engine.watched else uint64(state.parameter[P_LOOKAHEAD])
+    horizon = min(state.limit, uint64(now + ahead))
     if engine.clock < horizon and (engine.after < uint32(AFTER_SWAP) or engine.slots != uint32(0)):
         run_private(state, engine, horizon, pending_marks(engine, engine.context))
     set_engine_key(state, engine.number, engine.clock)

@@ -148,6 +148,7 @@ ENGINE = np.dtype([
     ("probed", "u4"),           # of the instruction it stands at: 1 the probe has been served, 2 the breakpoint
     ("enabled", "u4"), ("ready", "u4"),            # masks of contexts
     ("base_marks", "u4"),       # marks that always count in this mode
+    ("watched", "u4"),          # reflector commands under way to it: it runs no cycle ahead of what they may see or change
     ("pc", "u4", (CONTEXTS,)),
     ("signals", "u4", (CONTEXTS,)),     # event signals that have arrived, bits 15..1
     ("wakeup", "u4", (CONTEXTS,)),      # signals slept on, bits 15..1; bit 16: any of them; bit 0: voluntary

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from numpy import uint32, uint64
 
-from ixpemu.engine.cap import cap_read, cap_write, reflect_read, reflect_write
+from ixpemu.engine.cap import cap_read, cap_write, reflect_engine, reflect_read, reflect_write
 from ixpemu.engine.commands import (
     COMMAND_GET,
     COMMAND_HASH_48,
@@ -213,6 +213,10 @@ def access_cap(state, memory, entry, now):
     command = uint32(entry.command)
     flush_unit(state, memory, UNIT_SCRATCH, now)        # its ring CSRs and the hash multipliers may be read or written
     flush_unit(state, memory, UNIT_HASH, now)
+    # A reflector command stays with the microengine of its first word.
+    target = state.engines[reflect_engine(entry.address)]
+    if command == uint32(COMMAND_REFLECT_READ) or command == uint32(COMMAND_REFLECT_WRITE):
+        target.watched = uint32(target.watched - uint32(1))
     if command == uint32(COMMAND_READ) or command == uint32(COMMAND_REFLECT_READ):
         slot = push_words(state, entry.me, entry.ctx, first, words, entry.signals, UNIT_CAP, 0, now)
         for k in range(words):
@@ -220,7 +224,7 @@ def access_cap(state, memory, entry, now):
             if command == uint32(COMMAND_READ):
                 state.events[slot].words[k] = cap_read(state, memory, address, now)
             else:
-                state.events[slot].words[k] = reflect_read(state, address, now)
+                state.events[slot].words[k] = reflect_read(state, target, address, now)
     elif command == uint32(COMMAND_WRITE) or command == uint32(COMMAND_REFLECT_WRITE):
         engine = state.engines[entry.me]
         for k in range(words):
@@ -228,7 +232,7 @@ def access_cap(state, memory, entry, now):
             if command == uint32(COMMAND_WRITE):
                 cap_write(state, memory, address, engine.file[uint32(first + uint32(k))], entry.me, entry.ctx, now)
             else:
-                reflect_write(state, address, engine.file[uint32(first + uint32(k))], now)
+                reflect_write(state, target, address, engine.file[uint32(first + uint32(k))], now)
         pulled(engine, entry.ctx, first, words)
         end_write(state, entry, words, now)
     else:
