@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from ixpemu import Chip
-from tests.support.physical import program
+from tests.support.machine import words_of
 
 WORD = 1 << 32
 EDGES = (0, 1, 2, 0x7F, 0x80, 0xFF, 0x100, 0x7FFF, 0x8000, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFF00,
@@ -28,7 +28,7 @@ class Bench:
 
     def __init__(self, text: str) -> None:
         self.chip = Chip()
-        self.chip.load(0, program(text + "\nhalt"), start=False)
+        self.chip.load_words(0, words_of(text + "\nhalt"), start=False)
         self.engine = self.chip.me[0]
         self.registers = self.engine.ctx[0]
 
@@ -120,25 +120,12 @@ def test_carry_chains_of_two_words() -> None:
 
 def test_flags_survive_what_has_none() -> None:
     """A carry crosses everything that is said to leave the condition codes alone."""
-    quiet = [
-        "nop",
-        "immed[a3, 0]",
-        "immed_w1[a3, 5]",
-        "immed_b2[a3, 1]",
-        "ld_field[a3, 0011, b1]",
-        "ld_field_w_clr[a3, 0011, b1, <<8]",
-        "load_addr[a3, l1#]",
-        "local_csr_wr[ACTIVE_LM_ADDR_0, 0]",
-        "local_csr_rd[TIMESTAMP_LOW]\nimmed[a3, 0]",
-        "br[next#]\nnext#:",
-        "br=ctx[1, next#]\nnext#:",
-        "br_bset[a0, 3, next#]\nnext#:",
-        "br=byte[a0, 1, 7, next#]\nnext#:",
-        "beq[next#]\nnext#:",
-        "br_signal[s3, next#]\nnext#:",
-        "ctx_arb[voluntary]",
-        "scratch[read, $0, b2, 0, 1], ctx_swap[s1]",
-    ]
+    quiet = ["nop", "immed[a3, 0]", "immed_w1[a3, 5]", "immed_b2[a3, 1]", "ld_field[a3, 0011, b1]",
+             "ld_field_w_clr[a3, 0011, b1, <<8]", "load_addr[a3, l1#]", "local_csr_wr[ACTIVE_LM_ADDR_0, 0]",
+             "local_csr_rd[TIMESTAMP_LOW]\nimmed[a3, 0]", "br[next#]\nnext#:", "br=ctx[1, next#]\nnext#:",
+             "br_bset[a0, 3, next#]\nnext#:", "br=byte[a0, 1, 7, next#]\nnext#:", "beq[next#]\nnext#:",
+             "br_signal[s3, next#]\nnext#:",
+             "ctx_arb[voluntary]", "scratch[read, $0, b2, 0, 1], ctx_swap[s1]"]
     for text in quiet:
         bench = Bench(f"alu[a2, a0, +, b0]\n{text}\nalu[a2, b2, +carry, 0]")
         assert bench(WORD - 1, 1)[0] == 1, text
