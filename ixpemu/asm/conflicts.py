@@ -70,7 +70,7 @@ def _bank_circle(webs: Webs, cycle: OddCycle, chosen: Edge, findings: Findings) 
             origin, help=f"move `{copied}` to a second register before this line and name that as one of the two sources",
         )
         return
-    notes = []
+    notes = [Note("a bank is half of the registers, and an instruction reads one of its two sources from each half")]
     for edge in cycle.edges:
         places = [program.instructions[edge.reason].operand_origins[operand] for operand in facts[edge.reason].pair or (0, 0)]
         both = _listed([webs.webs[web].variable.spelling for web in (edge.left, edge.right)])

@@ -80,6 +80,8 @@ def _reason(
     if token.kind == "OTHER":
         if token.text in "'\"":
             return f"this {token.text} begins a string that is never closed", f"write a second {token.text} on the same line"
+        if not token.text.isascii():
+            return f"`{token.text}` has no meaning here", "names are made of the letters A to Z, digits and _"
         return f"`{token.text}` has no meaning here", "a label is written `name#`" if token.text == "#" else None
     if previous is not None and previous.kind == "LABEL" and "COLON" in accepted and len(accepted) == 1:
         return f"expected `:` behind the label `{previous.text}`", f"a label is defined as `{previous.text}:`"

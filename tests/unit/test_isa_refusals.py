@@ -38,7 +38,7 @@ def refusal(text: str, contexts: int = 8) -> EncodingError:
         ("dbl_shf[a1, b1, a2, <<4]", 3, "shifts right"),
         ("ld_field[a1, 0012, b2]", 1, "byte mask"),
         ("ld_field[$1, 0011, b2]", 0, "read back"),
-        ("immed[a1, 0x12345]", 1, "not 16 bits at bit 0, 8 or 16"),
+        ("immed[a1, 0x12345]", 1, "16 bits at bit 0, 8 or 16"),
         ("immed[a1, 0x12345, <<8]", 1, "0..65535"),
         ("immed[a1, 1, <<4]", 2, "<<0, <<8 or <<16"),
         ("immed_w0[b1, 0x10000]", 1, "0..65535"),
