@@ -1,4 +1,5 @@
-"""How a run is cut changes nothing: slices of any length, single instructions of one microengine, a predicate after every commit."""
+"""How a run is cut changes nothing: slices of any length, single instructions of one microengine, a predicate after every
+commit."""
 
 import random
 
@@ -156,8 +157,11 @@ def test_a_journal_replays_without_its_agent() -> None:
         def interrupt(self, cycle: int, source: str) -> None:
             raise AssertionError(source)
 
-    text = ("immed[a15, 9]\nturn#:\nsram[read, $0, a10, b10, 4], ctx_swap[s2]\nscratch[get, $4, b13, 0, 1], ctx_swap[s4]\n"
-            "br_signal[s9, turn#]\nalu[a1, $4, +, a1]\nalu[*l$index0++, $0, +, 1]\nalu[a15, a15, -, 1]\nbne[turn#]\nctx_arb[s9]\nbr[turn#]")
+    text = (
+        "immed[a15, 9]\nturn#:\nsram[read, $0, a10, b10, 4], ctx_swap[s2]\nscratch[get, $4, b13, 0, 1], ctx_swap[s4]\n"
+        "br_signal[s9, turn#]\nalu[a1, $4, +, a1]\nalu[*l$index0++, $0, +, 1]\n"
+        "alu[a15, a15, -, 1]\nbne[turn#]\nctx_arb[s9]\nbr[turn#]"
+    )
     machine = Machine((Program(0, 8, 0xFF, text),), 4)
     chip = machine.chip()
     saved = chip.snapshot()

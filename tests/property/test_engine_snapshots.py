@@ -11,7 +11,9 @@ from ixpemu.isa.chipfile import load_chip
 from tests.support.comparing import advance, differences, trace, whole
 from tests.support.generated_programs import Machine, machines
 
-MODEST = settings(max_examples=25 if COMPILED else 2, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+MODEST = settings(
+    max_examples=25 if COMPILED else 2, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 @MODEST

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from ixpemu import Chip
 from tests.support.machine import words_of
 
-# a0..a5, b0..b5 are computed with; a10, b10 hold a small address of the context, b11 the buffers of the MSF, b12 a reflector address;
-# a15 counts the turns of the program's loop.
+# a0..a5, b0..b5 are computed with; a10, b10 hold a small address of the context, b11 the buffers of the MSF, b12 a reflector
+# address; a15 counts the turns of the program's loop.
 FREE = 6
 COMMAND_SIGNALS = (2, 4, 6)         # even, so that each can be a pair
 THREAD_SIGNALS = (9, 10, 11)
@@ -96,7 +96,9 @@ def _register(bank: str) -> st.SearchStrategy[str]:
 
 _LEFT_SHORT = st.one_of(_register("a"), _register("a"), st.sampled_from(
     ["$0", "$1", "$3", "$$0", "$$2", "*l$index0[0]", "*l$index0[5]", "*l$index1[2]", "*$index", "*$$index++"]))
-_LEFT = st.one_of(_LEFT_SHORT, st.sampled_from(["@a70", "n$0", "n$3", "*l$index0++", "*l$index1--", "*l$index1[13]", "*$index++", "*n$index++"]))
+_LEFT = st.one_of(
+    _LEFT_SHORT, st.sampled_from(["@a70", "n$0", "n$3", "*l$index0++", "*l$index1--", "*l$index1[13]", "*$index++", "*n$index++"])
+)
 _RIGHT = st.one_of(_register("b"), _register("b"), st.sampled_from(["b10", "0", "1", "77", "127"]))
 _TARGET_SHORT = st.one_of(_register("a"), _register("b"), st.sampled_from(
     ["--", "$0", "$1", "$2", "$5", "$$0", "$$1", "$$3", "*l$index0[0]", "*l$index0[5]", "*l$index1[2]", "*$index++", "*$$index"]))
@@ -132,12 +134,24 @@ TELL = st.one_of(
               st.sampled_from(MICROENGINES), st.integers(0, 7), st.sampled_from(THREAD_SIGNALS)),
 )
 _COMMANDS = [
-    "sram[read, $0, a10, {offset}, {count}]", "sram[write, $0, b10, {offset}, {count}]", "sram[read, $1, a10, b10, {count}]",
-    "scratch[read, $2, a10, {offset}, {count}]", "scratch[write, $1, b10, {offset}, {count}]", "scratch[get, $3, b13, {ring}, {count}]",
-    "scratch[put, $0, b13, {ring}, {count}]", "dram[read, $$0, a10, {offset}, {pairs}]", "dram[write, $$1, b10, {offset}, {pairs}]",
-    "hash_48[$0, {pairs}]", "hash_64[$1, {pairs}]", "hash_128[$0, 1]", "msf[read, $2, b11, {offset}, {count}]",
-    "msf[write, $0, b11, {offset}, {count}]", "cap[read, $1, PRODUCT_ID, 1]", "cap[write, $0, SELF_DESTRUCT_0, 1]",
-    "cap[read, $4, b12, 0, 1]", "cap[write, $3, b12, 0, 1]",
+    "sram[read, $0, a10, {offset}, {count}]",
+    "sram[write, $0, b10, {offset}, {count}]",
+    "sram[read, $1, a10, b10, {count}]",
+    "scratch[read, $2, a10, {offset}, {count}]",
+    "scratch[write, $1, b10, {offset}, {count}]",
+    "scratch[get, $3, b13, {ring}, {count}]",
+    "scratch[put, $0, b13, {ring}, {count}]",
+    "dram[read, $$0, a10, {offset}, {pairs}]",
+    "dram[write, $$1, b10, {offset}, {pairs}]",
+    "hash_48[$0, {pairs}]",
+    "hash_64[$1, {pairs}]",
+    "hash_128[$0, 1]",
+    "msf[read, $2, b11, {offset}, {count}]",
+    "msf[write, $0, b11, {offset}, {count}]",
+    "cap[read, $1, PRODUCT_ID, 1]",
+    "cap[write, $0, SELF_DESTRUCT_0, 1]",
+    "cap[read, $4, b12, 0, 1]",
+    "cap[write, $3, b12, 0, 1]",
 ]
 _COMMAND = st.builds(
     lambda text, offset, count, pairs, ring: text.format(offset=offset, count=count, pairs=pairs, ring=ring),
@@ -170,7 +184,9 @@ def bodies(draw: st.DrawFn, most: int) -> list[str]:
         anyone = draw(st.booleans()) and len(mask) > 1
         defer, filled = slots(2)
         if max(mask) < 8 and not anyone and draw(st.booleans()):
-            lines.extend([f"local_csr_wr[ACTIVE_CTX_WAKEUP_EVENTS, {sum(1 << signal for signal in mask)}]", f"ctx_arb[--]{defer}", *filled])
+            lines.extend(
+                [f"local_csr_wr[ACTIVE_CTX_WAKEUP_EVENTS, {sum(1 << signal for signal in mask)}]", f"ctx_arb[--]{defer}", *filled]
+            )
         else:
             lines.extend([f"ctx_arb[{names(mask)}]" + (", any" if anyone else "") + defer, *filled])
         if anyone:          # nothing was taken off: the others are still to come, these may be taken now
@@ -185,23 +201,47 @@ def bodies(draw: st.DrawFn, most: int) -> list[str]:
         elif kind == 4:
             lines.append(draw(st.one_of(POINTERS, READS, TELL)))
         elif kind == 5:
-            branch, limit = draw(st.one_of(
-                st.builds("{}[skip{}#]".format, _CONDITIONS, st.just(labels)).map(lambda text: (text, 3)),
-                st.builds("br_b{}[{}, {}, skip{}#]".format, st.sampled_from(["set", "clr"]), _LEFT_SHORT, st.integers(0, 31),
-                          st.just(labels)).map(lambda text: (text, 3)),
-                st.builds("br{}byte[{}, {}, {}, skip{}#]".format, st.sampled_from(["=", "!="]), _LEFT_SHORT, st.integers(0, 3),
-                          st.integers(0, 127), st.just(labels)).map(lambda text: (text, 3)),
-                st.builds("br{}ctx[{}, skip{}#]".format, st.sampled_from(["=", "!="]), st.integers(0, 7),
-                          st.just(labels)).map(lambda text: (text, 2)),
-                st.builds("br_{}signal[s{}, skip{}#]".format, st.sampled_from(["", "!"]), st.sampled_from(THREAD_SIGNALS),
-                          st.just(labels)).map(lambda text: (text, 3)),
-                st.builds("br_{}inp_state[{}, skip{}#]".format, st.sampled_from(["", "!"]), st.sampled_from(
-                    ["NN_EMPTY", "NN_FULL", "SCR_RING0_STATUS", "SCR_RING1_STATUS"]), st.just(labels)).map(lambda text: (text, 3)),
-            ))
+            branch, limit = draw(
+                st.one_of(
+                    st.builds("{}[skip{}#]".format, _CONDITIONS, st.just(labels)).map(lambda text: (text, 3)),
+                    st.builds(
+                        "br_b{}[{}, {}, skip{}#]".format,
+                        st.sampled_from(["set", "clr"]),
+                        _LEFT_SHORT,
+                        st.integers(0, 31),
+                        st.just(labels),
+                    ).map(lambda text: (text, 3)),
+                    st.builds(
+                        "br{}byte[{}, {}, {}, skip{}#]".format,
+                        st.sampled_from(["=", "!="]),
+                        _LEFT_SHORT,
+                        st.integers(0, 3),
+                        st.integers(0, 127),
+                        st.just(labels),
+                    ).map(lambda text: (text, 3)),
+                    st.builds(
+                        "br{}ctx[{}, skip{}#]".format, st.sampled_from(["=", "!="]), st.integers(0, 7), st.just(labels)
+                    ).map(lambda text: (text, 2)),
+                    st.builds(
+                        "br_{}signal[s{}, skip{}#]".format,
+                        st.sampled_from(["", "!"]),
+                        st.sampled_from(THREAD_SIGNALS),
+                        st.just(labels),
+                    ).map(lambda text: (text, 3)),
+                    st.builds(
+                        "br_{}inp_state[{}, skip{}#]".format,
+                        st.sampled_from(["", "!"]),
+                        st.sampled_from(["NN_EMPTY", "NN_FULL", "SCR_RING0_STATUS", "SCR_RING1_STATUS"]),
+                        st.just(labels),
+                    ).map(lambda text: (text, 3)),
+                )
+            )
             defer, filled = slots(limit)
             lines += [branch + defer, *filled, *draw(st.lists(PLAIN, max_size=2)), f"skip{labels}#:"]
         elif kind == 6:
-            lines.append(draw(st.sampled_from([f"ctx_arb[voluntary], br[skip{labels}#]\nnop\nskip{labels}#:", "ctx_arb[voluntary]"])))
+            lines.append(
+                draw(st.sampled_from([f"ctx_arb[voluntary], br[skip{labels}#]\nnop\nskip{labels}#:", "ctx_arb[voluntary]"]))
+            )
         elif kind <= 10:
             command = draw(_COMMAND)
             free = [signal for signal in COMMAND_SIGNALS if signal not in started]

@@ -20,7 +20,9 @@ def words_of(text: str, contexts: int = 8) -> list[int]:
     return [int(word) for word in assemble(text=head + text + "\n").words]
 
 
-def chip_with(text: str, *, me: int = 0, contexts: int = 0xFF, overrides: dict[str, int] | None = None, mode: str = "default") -> Chip:
+def chip_with(
+    text: str, *, me: int = 0, contexts: int = 0xFF, overrides: dict[str, int] | None = None, mode: str = "default"
+) -> Chip:
     """A chip with a program in one microengine and the contexts of a mask enabled."""
     parameters = load_chip()
     chip = Chip(parameters.override(overrides) if overrides else parameters, mode=mode)

@@ -1,7 +1,8 @@
-"""The engine as plain Python in another process, asked for the same runs: `python -m tests.support.uncompiled` answers line by line.
+"""The engine as plain Python in another process, asked for the same runs: `python -m tests.support.uncompiled` answers line by
+line.
 
-A question is a JSON line [machine, cycles, slice length or 0]; the answer is the fingerprint of the chip after it. The tests' side is
-`Uncompiled`.
+A question is a JSON line [machine, cycles, slice length or 0]; the answer is the fingerprint of the chip after it. The tests'
+side is `Uncompiled`.
 """
 
 from __future__ import annotations
@@ -61,8 +62,13 @@ class Uncompiled:
 
     def __enter__(self) -> Uncompiled:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.uncompiled"], cwd=ROOT, env=os.environ | {"IXPEMU_JIT": "0", "PYTHONPATH": str(ROOT)},
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            [sys.executable, "-m", "tests.support.uncompiled"],
+            cwd=ROOT,
+            env=os.environ | {"IXPEMU_JIT": "0", "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -81,8 +81,10 @@ def test_a_memory_is_a_dictionary(unit: str, seed: int) -> None:
 def test_addresses_drop_their_low_bits() -> None:
     for unit, step in (("sram", 4), ("scratch", 4), ("dram", 8)):
         file = UNITS[unit]
-        chip = chip_with(f"immed[a0, {64 + step - 1}]\n{unit}[read, {file}0, a0, 0, 1], ctx_swap[s2]\nalu[a1, --, B, {file}0]\nctx_arb[kill]",
-                         contexts=1)
+        chip = chip_with(
+            f"immed[a0, {64 + step - 1}]\n{unit}[read, {file}0, a0, 0, 1], ctx_swap[s2]\nalu[a1, --, B, {file}0]\nctx_arb[kill]",
+            contexts=1,
+        )
         memory(chip, unit).write(64, [0x1234, 0x5678])
         chip.run()
         assert int(chip.me[0].ctx[0].gpr_a[1]) == 0x1234, unit
@@ -118,9 +120,18 @@ def test_data_of_a_write_is_pulled_behind_the_defer_slots(unit: str) -> None:
 def test_a_read_sees_the_write_before_it_and_not_the_one_behind(unit: str) -> None:
     """Three commands at once on one address: order of issue is order of effect, inside one unit."""
     file = UNITS[unit]
-    chip = run_lines(["immed[a0, 0x40]", f"immed[{file}0, 7]", f"immed[{file}2, 9]", f"{unit}[write, {file}0, a0, 0, 1], sig_done[s2]",
-                      f"{unit}[read, {file}4, a0, 0, 1], sig_done[s4]", f"{unit}[write, {file}2, a0, 0, 1], sig_done[s6]",
-                      "ctx_arb[s2, s3, s4, s5, s6, s7]" if unit == "dram" else "ctx_arb[s2, s4, s6]", f"alu[a1, --, B, {file}4]"])
+    chip = run_lines(
+        [
+            "immed[a0, 0x40]",
+            f"immed[{file}0, 7]",
+            f"immed[{file}2, 9]",
+            f"{unit}[write, {file}0, a0, 0, 1], sig_done[s2]",
+            f"{unit}[read, {file}4, a0, 0, 1], sig_done[s4]",
+            f"{unit}[write, {file}2, a0, 0, 1], sig_done[s6]",
+            "ctx_arb[s2, s3, s4, s5, s6, s7]" if unit == "dram" else "ctx_arb[s2, s4, s6]",
+            f"alu[a1, --, B, {file}4]",
+        ]
+    )
     assert int(chip.me[0].ctx[0].gpr_a[1]) == 7
     assert memory(chip, unit)[0x40] == 9
 
@@ -149,10 +160,13 @@ RING_SIZES = (128, 256, 512, 1024)
 @pytest.mark.parametrize("size", RING_SIZES)
 def test_a_ring_wraps_and_keeps_its_order(size: int) -> None:
     """Three times round, by microcode: puts of 3 words and gets of 3, of which one in five finds fewer and gets zeros."""
-    text = ("turn#:\nalu[$0, --, B, a2]\nalu[a2, a2, +, 1]\nalu[$1, --, B, a2]\nalu[a2, a2, +, 1]\nalu[$2, --, B, a2]\nalu[a2, a2, +, 1]\n"
-            "scratch[put, $0, b0, 16, 3], ctx_swap[s1]\nscratch[get, $4, b0, 16, 3], ctx_swap[s1]\n"
-            "alu[a3, a3, +, 1]\nalu[--, $4, -, b4]\nbne[bad#]\nalu[b4, b4, +, 3]\nalu[--, a2, -, b3]\nblo[turn#]\nctx_arb[kill]\n"
-            "bad#:\nimmed[a4, 1]\nctx_arb[kill]")
+    text = (
+        "turn#:\nalu[$0, --, B, a2]\nalu[a2, a2, +, 1]\nalu[$1, --, B, a2]\nalu[a2, a2, +, 1]\n"
+        "alu[$2, --, B, a2]\nalu[a2, a2, +, 1]\n"
+        "scratch[put, $0, b0, 16, 3], ctx_swap[s1]\nscratch[get, $4, b0, 16, 3], ctx_swap[s1]\n"
+        "alu[a3, a3, +, 1]\nalu[--, $4, -, b4]\nbne[bad#]\nalu[b4, b4, +, 3]\nalu[--, a2, -, b3]\nblo[turn#]\nctx_arb[kill]\n"
+        "bad#:\nimmed[a4, 1]\nctx_arb[kill]"
+    )
     chip = chip_with(text, contexts=1)
     ring = chip.scratch.ring(4)
     ring.setup(0x1000, size)
@@ -193,8 +207,10 @@ def test_sixteen_rings_do_not_meet() -> None:
 
 
 def test_many_threads_share_a_ring_without_loss_or_doubling() -> None:
-    """Sixteen threads on two microengines put numbers of their own, sixteen on two others take them: each arrives once, in order."""
-    put = ("turn#:\nalu[$0, --, B, a2]\nscratch[put, $0, b0, 8, 1], ctx_swap[s1]\nalu[a2, a2, +, 1]\nalu[b3, b3, -, 1]\nbne[turn#]\n"
+    """Sixteen threads on two microengines put numbers of their own, sixteen on two others take them: each arrives once, in
+    order."""
+    put = ("turn#:\nalu[$0, --, B, a2]\nscratch[put, $0, b0, 8, 1], ctx_swap[s1]\nalu[a2, a2, +, 1]\nalu[b3, b3, -, 1]\n"
+           "bne[turn#]\n"
            "ctx_arb[kill]")
     take = ("turn#:\nscratch[get, $0, b0, 8, 1], ctx_swap[s1]\nalu[a1, $0, -, b0]\nbeq[turn#]\n"
             "alu[*l$index0++, --, B, a1]\nalu[b2, b2, +, 1]\nbr[turn#]")
@@ -220,7 +236,8 @@ def test_many_threads_share_a_ring_without_loss_or_doubling() -> None:
 
 
 def test_status_flags_follow_the_ring_with_their_lag() -> None:
-    """Empty: set below one word; nearly full: from three quarters on. A microengine sees the change `scratch.status_lag` later."""
+    """Empty: set below one word; nearly full: from three quarters on. A microengine sees the change `scratch.status_lag`
+    later."""
     text = ("alu[$0, --, B, 1]\nscratch[put, $0, b0, {ring}, 1], sig_done[s1]\nwait#:\nalu[a1, a1, +, 1]\n"
             "br_{state}inp_state[SCR_RING{number}_STATUS, wait#]\nctx_arb[s1]\nctx_arb[kill]")
     for number, empty, before in ((1, True, 0), (2, False, 95)):
