@@ -313,7 +313,7 @@ class Immediate(Codec):
                 if value & MASK32 ^ (value >> shift & 0xFFFF) << shift == 0:
                     return self.field.put(value >> shift & 0xFFFF) | self.position.put(position) | self.invert.put(invert)
         shown = operand.text or hex(operand.value)
-        raise Refused(self.value_name, f"{shown} does not fit: 16 bits at bit 0, 8 or 16 are free, all others must be 0, or all 1")
+        raise Refused(self.value_name, f"{shown} does not fit: 16 bits at bit 0, 8 or 16 are free, all others must be 0 or all 1")
 
     def decode(self, word: int, reading: Reading) -> bool:
         field, position = self.field.get(word), self.position.get(word)
