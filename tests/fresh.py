@@ -40,7 +40,15 @@ def traces() -> dict[Path, bytes]:
         return {ROOT / "traces" / path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
 
 
-GENERATORS: tuple[Callable[[], dict[Path, bytes]], ...] = (reference, dispatch, traces)
+def laws() -> dict[Path, bytes]:
+    """docs/laws.md: latencies and thread scaling, measured. Left alone where the engine is not compiled: it would take hours."""
+    from ixpemu.engine.jit import COMPILED
+    from tests.laws import page
+
+    return {ROOT / "docs" / "laws.md": page().encode()} if COMPILED else {}
+
+
+GENERATORS: tuple[Callable[[], dict[Path, bytes]], ...] = (reference, dispatch, traces, laws)
 # Folders that hold generated files only: a file that no generator makes any more is stale.
 WHOLE_FOLDERS = (ROOT / "docs" / "reference",)
 

@@ -58,6 +58,7 @@ from ixpemu.engine.parameters import (
     P_HASH_48,
     P_HASH_OPERAND,
     P_HASH_QUEUE,
+    P_HASH_WORD,
     P_MSF_COMMAND,
     P_MSF_QUEUE,
     P_MSF_READ,
@@ -202,7 +203,7 @@ def hash_time(state, engine, command, keys, now):
     state.free_at[UNIT_SCRATCH] = uint64(begin + uint64(state.parameter[P_SCRATCH_COMMAND]))
     kind = uint32(command - uint32(COMMAND_HASH_48))
     array = uint64(state.parameter[uint32(P_HASH_48 + kind)])
-    operands = uint64(4) if kind == uint32(2) else uint64(2)
+    operands = uint64(uint64(4 if kind == uint32(2) else 2) * uint64(state.parameter[P_HASH_WORD]))
     # The stages are pipelined: a key's words in, the array, its words out; the slowest stage sets the pace.
     occupancy = uint64(max(array, operands) * uint64(keys))
     start = plain_start(state, UNIT_HASH, begin, occupancy)
