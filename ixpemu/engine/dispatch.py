@@ -678,7 +678,7 @@ def run_private(state, engine, horizon, pending):
                     # 80: local_csr_rd.private   local_csr.isa:3
                     file[CSR_VALUE] = read_private(engine, ctx, i.imm, uint64(before + clock - engine.aborted - uint64(1)))
                 else:
-                    # 81: local_csr_wr.private   local_csr.isa:15
+                    # 81: local_csr_wr.private   local_csr.isa:16
                     write_private(state, engine, ctx, i.imm, a, uint64(before + clock - engine.aborted - uint64(1)))
         if slots:
             slots = uint32(slots - uint32(1))
