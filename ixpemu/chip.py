@@ -6,7 +6,7 @@ past it, which nobody else can see. Python acts at the chip's cycle.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from ixpemu.chip_parameters import configure
 from ixpemu.chip_ports import Ports
 from ixpemu.chip_probes import Probes
 from ixpemu.chip_snapshot import Snapshot
-from ixpemu.chip_views import Cap, Hash, Microengine, Msf
+from ixpemu.chip_views import Cap, Hash, Microengine, Msf, Numbered
 from ixpemu.diagnostics import user_error
 from ixpemu.engine.core import run_slice
 from ixpemu.engine.host import HOST_ENABLE, HOST_ORIGINATE, HOST_RESET, READS, host_call
@@ -37,6 +37,7 @@ from ixpemu.engine.layout import (
     PACKET_DROPPED,
     PACKET_FREE,
     PACKET_SENT,
+    RESERVED_ILLEGAL,
     RESERVED_NAMES,
     STOP_ATTENTION,
     STOP_BREAKPOINT,
@@ -104,11 +105,12 @@ class Chip:
         self._used_up = False           # the engine has found all input used up and nothing inside, and an agent was busy
         self._breaks: set[tuple[int, int]] = set()
         state, memory = self.state, self._memory
-        self.sram = tuple(
-            Memory(f"SRAM channel {k}", memory, int(state.sram_base[k]), int(state.sram_words[k]), self._store) for k in range(2))
+        self.sram = Numbered("SRAM channel", codes.MEMORY_ADDRESS, (
+            Memory(f"SRAM channel {k}", memory, int(state.sram_base[k]), int(state.sram_words[k]), self._store)
+            for k in range(2)))
         self.dram = Memory("DRAM", memory, int(state.dram_base), int(state.dram_words), self._store)
         self.scratch = Scratch(memory, int(state.scratch_base), int(state.scratch_words), self._store, state, self._call)
-        self.me: Sequence[Microengine] = tuple(Microengine(k, state, self._call) for k in range(ME_COUNT))
+        self.me = Numbered("microengine", codes.ME_UNKNOWN, (Microengine(k, state, self._call) for k in range(ME_COUNT)))
         self.msf = Msf(state, self._call)
         self.cap = Cap(self._call)
         self.hash = Hash(state, self._call)
@@ -166,8 +168,6 @@ class Chip:
     # Programs
 
     def _me(self, me: int) -> Microengine:
-        if not 0 <= me < ME_COUNT:
-            raise user_error(codes.ME_UNKNOWN, f"there is no microengine {me}", help="0 to 7; 4 to 7 are the chip's 0x10 to 0x13")
         return self.me[me]
 
     def load(self, me: int, image: Image, start: bool = True) -> None:
@@ -190,7 +190,14 @@ class Chip:
     def start(self, me: int, contexts: int | None = None) -> None:
         """Set the program counters of microengine `me` to 0 and enable its contexts, or those of a mask."""
         engine = self._me(me)
-        mask = (0x55 if engine.contexts == 4 else 0xFF) if contexts is None else contexts
+        there = 0x55 if engine.contexts == 4 else 0xFF
+        mask = there if contexts is None else contexts
+        if mask & ~there:
+            numbers = "0 to 7" if there == 0xFF else "0, 2, 4 and 6"
+            raise user_error(
+                codes.ME_UNKNOWN, f"microengine {me} has no contexts of the mask {mask:#x}",
+                help=f"one bit a context: it has contexts {numbers}",
+            )
         self._call(HOST_RESET, me)
         self._call(HOST_ENABLE, me, mask)
 
@@ -354,9 +361,10 @@ class Chip:
         me, ctx, pc = int(state.stop_me), int(state.stop_ctx), int(state.stop_pc)
         what = name
         if reason == STOP_RESERVED:
-            rows = int(state.reserved_rows)
-            kind = RESERVED_NAMES[int(state.reserved_kind[rows - 1])] if rows else "an instruction that cannot be executed"
-            what = f"{kind} ({int(state.stop_value):#x})"
+            kind, value = int(state.stop_kind), int(state.stop_value)
+            if kind == RESERVED_ILLEGAL:
+                value = int(self.me[me].store[pc])
+            what = f"{RESERVED_NAMES[kind]} ({value:#x})"
         return Stop(name, self._cycle, me, ctx, pc, f"{what}: microengine {me} context {ctx} at {pc}, cycle {self._cycle:,}")
 
     def where(self) -> str:
@@ -400,6 +408,9 @@ class Chip:
         chip_snapshot.put_back(saved, self._array, self._memory, self.parameter_values)
         self._cycle = saved.cycle
         self._used_up = False
+        # How it looks at the machine is this chip's own business and not the snapshot's.
+        self.state.mode = 0 if self.mode == "fast" else 1
+        self._break_marks()
         del self.journal.entries[saved.journal:]
         self.ports.load(saved.ports)
 

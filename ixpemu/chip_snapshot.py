@@ -20,9 +20,9 @@ from ixpemu.engine.state import PAGE_WORDS, STATE, STATE_VERSION
 
 # Fields about the caller's slices and not about the machine. Reserved events are noted in the order in which private runs find
 # them.
-HOUSEKEEPING = ("now", "limit", "stop_mask", "stop_reason", "stop_me", "stop_ctx", "stop_pc", "stop_value", "stop_time",
-                "stop_at_packets", "commits", "reserved_rows", "reserved_kind", "reserved_me", "reserved_ctx", "reserved_pc",
-                "reserved_value", "reserved_time")
+HOUSEKEEPING = ("now", "limit", "stop_mask", "stop_reason", "stop_me", "stop_ctx", "stop_pc", "stop_value", "stop_kind",
+                "stop_time", "stop_at_packets", "commits", "reserved_rows", "reserved_kind", "reserved_me", "reserved_ctx",
+                "reserved_pc", "reserved_value", "reserved_time")
 # The same of a microengine: which marks hold it up depends on the kind of run.
 ENGINE_HOUSEKEEPING = ("base_marks",)
 

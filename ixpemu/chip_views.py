@@ -6,9 +6,9 @@ and without a journal entry. CSRs go through the engine, with all that a write c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -45,17 +45,41 @@ from ixpemu.toml_file import closest
 Words = npt.NDArray[np.uint32]
 Call = Callable[..., int]
 BANK = 128
+# First and last byte address of each space of CSRs.
+SPACES = {"local": (0, 0x1FF), "cap": (0x4000, 0x4FFF), "msf": (0, 0x3FFF)}
+Part = TypeVar("Part")
+
+
+class Numbered(tuple[Part, ...]):
+    """Parts of a chip by number. UserError for a number that none has; negative ones count from no end."""
+
+    what: str
+    code: int
+
+    def __new__(cls, what: str, code: int, parts: Iterable[Part]) -> Numbered[Part]:
+        made = super().__new__(cls, tuple(parts))
+        made.what, made.code = what, code
+        return made
+
+    def __getitem__(self, number: SupportsIndex) -> Part:  # type: ignore[override]
+        if not 0 <= (index := number.__index__()) < len(self):
+            raise user_error(self.code, f"there is no {self.what} {index}", help=f"they are numbered 0 to {len(self) - 1}")
+        return super().__getitem__(index)
 
 
 def csr_address(key: str | int, space: str) -> int:
-    """The address of a CSR given by name (any case) or address. UserError for a name that does not exist."""
+    """The address of a CSR given by name (any case) or address. UserError for one that does not exist."""
     if isinstance(key, int | np.integer):
+        first, last = SPACES[space]
+        if not first <= key <= last:
+            raise user_error(
+                codes.CSR_UNKNOWN, f"there is no {space} CSR at {int(key):#x}", help=f"they are from {first:#x} to {last:#x}")
         return int(key)
     found = instruction_set().csr(key, space)
     if found is None:
-        names = [csr.name for csr in instruction_set().csrs if csr.space == space]
-        near = closest(key.upper(), names) or closest(key, names)
-        raise user_error(codes.CSR_UNKNOWN, f"there is no {space} CSR {key!r}", help=f"did you mean {near}?" if near else None)
+        near = closest(key, [csr.name.lower() for csr in instruction_set().csrs if csr.space == space])
+        raise user_error(codes.CSR_UNKNOWN, f"there is no {space} CSR {key!r}",
+                         help=f"did you mean {near.upper()}?" if near else "docs/reference/csrs.md has them all")
     return found.address
 
 
@@ -110,14 +134,14 @@ class Msf:
         self.csr = Registers("msf", self.read, self.write)
 
     def read(self, address: int) -> int:
-        return self._call(HOST_MSF_READ, address)
+        return self._call(HOST_MSF_READ, csr_address(address, "msf"))
 
     def write(self, address: int, value: int) -> None:
-        self._call(HOST_MSF_WRITE, address, value & 0xFFFFFFFF)
+        self._call(HOST_MSF_WRITE, csr_address(address, "msf"), value & 0xFFFFFFFF)
 
     def fast_write(self, address: int, value: int) -> None:
         """What msf[fast_wr] does: 16 bits for a CSR."""
-        self._call(HOST_MSF_FAST, address, value & 0xFFFF)
+        self._call(HOST_MSF_FAST, csr_address(address, "msf"), value & 0xFFFF)
 
 
 class Multipliers(MutableMapping[int, int]):
@@ -249,7 +273,9 @@ class Context:
         return int(self._me.engine.packet[self.number])
 
     def signal(self, number: int) -> None:
-        """Set an event signal, as another thread would."""
+        """Set an event signal, 1 to 15, as another thread would."""
+        if not 1 <= number <= 15:
+            raise user_error(codes.ME_UNKNOWN, f"there is no event signal {number}", help="they are numbered 1 to 15")
         self._me.call(HOST_SIGNAL, self._me.number, self.number, 1 << number)
 
     def __repr__(self) -> str:
@@ -264,7 +290,7 @@ class Microengine:
         self.engine = state.engines[number]
         self.file: Words = self.engine.file
         self.call = call
-        self.ctx: Sequence[Context] = tuple(Context(self, k) for k in range(CONTEXTS))
+        self.ctx = Numbered("context", codes.ME_UNKNOWN, (Context(self, k) for k in range(CONTEXTS)))
         self.csr = Registers("local", self._read, self._write)
         self._store = Store(number, state)
 

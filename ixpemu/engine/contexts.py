@@ -184,6 +184,7 @@ def stop_engine_key(state, engine):
 @jit
 def reset_contexts(engine):
     """What a loader does before it enables contexts: all at address 0, waiting for nothing but their turn."""
+    settle_shadows(engine, uint32(engine.context & uint32(7)))
     for ctx in range(CONTEXTS):
         engine.pc[ctx] = uint32(0)
         engine.signals[ctx] = uint32(VOLUNTARY)

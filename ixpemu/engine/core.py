@@ -141,6 +141,7 @@ def commit_engine(state, memory, m, now):
             serve_probe(state, engine, ctx, uint32(i.probe), now)
             engine.probed = uint32(engine.probed | uint32(1))
         if marks:
+            issued = engine.retired
             if i.op < 200:
                 if marks & uint32(MARK_WRITES_OUT | MARK_WRITES_OUT_INDEXED):
                     flush_units(state, memory, now)
@@ -148,7 +149,7 @@ def commit_engine(state, memory, m, now):
                 finish_forced(state, engine, i, ctx, now)
             else:
                 execute_external(state, memory, engine, i, ctx, now)
-            if engine.clock != now:
+            if engine.retired != issued:                # not if it only waits for room in its FIFO
                 engine.probed = uint32(0)
     if engine.context < uint32(0x80) and state.stop_reason == uint32(0):
         run_on(state, engine, now)

@@ -26,7 +26,7 @@ from ixpemu.engine.actions import (
     OP_STORE_END,
 )
 from ixpemu.engine.commands import COMPLETE_SWAP, issue_command
-from ixpemu.engine.contexts import begin_swap, swap_out
+from ixpemu.engine.contexts import begin_swap, settle_shadows, swap_out
 from ixpemu.engine.csrs import read_csr, write_csr
 from ixpemu.engine.events import put_event
 from ixpemu.engine.jit import jit
@@ -275,7 +275,7 @@ def stop_engine(state, engine, i, ctx, now):
         finish_issue(state, engine, ctx, now)
         engine.ctx_enables = uint32(engine.ctx_enables | uint32(1 << 27))
         state.attention = uint32(state.attention | (uint32(1) << engine.number))
-        state.stop_pc = uint32(engine.pc[ctx] - uint32(1))
+        state.stop_pc = uint32(engine.pc[ctx] - uint32(1)) & uint32(STORE_WORDS - 1)
         request_stop(state, STOP_HALT, engine.number, ctx)
         request_stop(state, STOP_ATTENTION, engine.number, ctx)
     else:
@@ -284,13 +284,12 @@ def stop_engine(state, engine, i, ctx, now):
             kind = uint32(RESERVED_STORE_END)
         report(state, kind, engine.number, ctx, engine.pc[ctx], i.imm)
         # The machine cannot go on from here, whatever the mode.
-        state.stop_pc = engine.pc[ctx]
-        state.stop_value = i.imm
         if state.stop_reason == uint32(0):
             state.stop_reason = uint32(STOP_RESERVED)
             state.stop_me = engine.number
             state.stop_ctx = ctx
             state.stop_time = now
+    settle_shadows(engine, ctx)
     engine.enabled = uint32(0)
     engine.slots = uint32(0)
     engine.after = uint32(AFTER_NOTHING)

@@ -17,6 +17,10 @@ from ixpemu.engine.layout import RESERVED_ROWS, STOP_RESERVED
 def report_at(state, kind, me, ctx, pc, value, now):
     """Note event `kind` (RESERVED_*) at cycle `now`, instruction `pc` of context `ctx`; `value` is the address or word it is
     about."""
+    if state.stop_reason == uint32(0):
+        state.stop_kind = uint32(kind)
+        state.stop_pc = uint32(pc)
+        state.stop_value = uint32(value)
     if state.mode == uint32(0):
         return
     state.reserved_total[kind] = uint64(state.reserved_total[kind] + uint64(1))
@@ -29,8 +33,6 @@ def report_at(state, kind, me, ctx, pc, value, now):
         state.reserved_value[row] = uint32(value)
         state.reserved_time[row] = uint64(now)
         state.reserved_rows = uint32(row + uint32(1))
-    state.stop_pc = uint32(pc)
-    state.stop_value = uint32(value)
     request_stop(state, STOP_RESERVED, me, ctx)
 
 

@@ -49,7 +49,9 @@ STATE = np.dtype([
     ("now", "u8"),              # time of the last commit
     ("limit", "u8"),            # commits at this time and later wait for the next slice
     ("stop_mask", "u4"),        # 1 << STOP_* for reasons that end the slice
-    ("stop_reason", "u4"), ("stop_me", "u4"), ("stop_ctx", "u4"), ("stop_pc", "u4"), ("stop_value", "u4"), ("stop_time", "u8"),
+    ("stop_reason", "u4"), ("stop_me", "u4"), ("stop_ctx", "u4"), ("stop_pc", "u4"), ("stop_value", "u4"),
+    ("stop_kind", "u4"),        # RESERVED_* of the event that stopped it
+    ("stop_time", "u8"),
     ("stop_at_packets", "u8"),
     ("mode", "u4"),             # 0 fast, 1 default
     ("commits", "u8"),          # external operations and events so far

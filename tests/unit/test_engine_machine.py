@@ -349,40 +349,7 @@ def test_cap_and_interrupts() -> None:
     assert int(chip.state.thread_interrupts) == 1 << 2
 
 
-# Programs that cannot go on
-
-
-def test_an_illegal_word_stops_with_its_value_and_address() -> None:
-    chip = Chip()
-    chip.load_words(2, [*words_of("nop"), 0xFF12345678])
-    stop = chip.run()
-    assert (stop.reason, stop.me, stop.pc) == ("reserved", 2, 1)
-    assert "0x12345678" in stop.message
-
-
-def test_running_off_the_end_stops() -> None:
-    chip = chip_with("nop\nnop", contexts=1)
-    stop = chip.run()
-    assert (stop.reason, stop.pc) == ("reserved", 2)
-    assert "past the end" in stop.message
-
-
-def test_an_endless_loop_ends_at_the_limit_with_program_counters() -> None:
-    chip = chip_with("loop#:\nalu[a0, a0, +, 1]\nbr[loop#]")
-    stop = chip.run(cycles=1234)
-    assert (stop.reason, stop.cycle, chip.cycle) == ("cycles", 1234, 1234)
-    assert "me0 ctx0 at" in stop.message
-
-
-def test_a_program_too_large() -> None:
-    with pytest.raises(UserError, match="4,097 words"):
-        Chip().load_words(0, [0xF0000C0300] * 4097)
-
-
-def test_strict_stops_at_reserved_behaviour() -> None:
-    chip = Chip(strict=True)
-    chip.load_words(0, words_of("local_csr_rd[TIMESTAMP_LOW]\nnop\nctx_arb[kill]"))
-    assert chip.run().reason == "reserved"
+# Ways to stop
 
 
 def test_breakpoints_until_and_packets() -> None:
