@@ -172,6 +172,11 @@ class Chip:
 
     def load(self, me: int, image: Image, start: bool = True) -> None:
         """Put an image into microengine `me`; with `start`, at address 0 with all contexts enabled."""
+        if not hasattr(image, "words"):
+            raise user_error(
+                codes.PROGRAM_UNUSABLE, f"{image!r} is no image",
+                help="make one by assemble(path) or Image.load(path); load_words takes bare words",
+            )
         self.load_words(me, image.words, contexts=image.contexts, start=start)
         for probe in image.probes:
             self.probes.attach(me, probe.address, probe.key, probe.name)
@@ -259,8 +264,8 @@ class Chip:
         behaviour if strict), "quiet" (nothing will happen any more, or all input is used up and no packet is inside).
         """
         for name, value in (("cycles", cycles), ("packets", packets)):
-            if value is not None and value < 0:
-                raise user_error(codes.RUN_ARGUMENT, f"cannot run for {value} {name}", help="0 or more")
+            if value is not None and (not isinstance(value, int | np.integer) or value < 0):
+                raise user_error(codes.RUN_ARGUMENT, f"cannot run for {value} {name}", help="a whole number, 0 or more")
         target = NEVER if cycles is None else self._cycle + cycles
         done = self.packets_sent + self.packets_dropped
         self.state.stop_at_packets = NEVER if packets is None else done + packets
@@ -309,7 +314,7 @@ class Chip:
                 self._cycle = max(self._cycle, int(self.state.now))
                 if reason == STOP_COMMIT:
                     if until is not None and until(self):
-                        return Stop("until", self._cycle)
+                        return Stop("until", self._cycle, message=f"until at cycle {self._cycle:,}; {self.where()}")
                 elif reason == STOP_QUIET:
                     if self._quiet():
                         return self._stopped(reason)
@@ -389,7 +394,7 @@ class Chip:
             stop = self.run(cycles=max(min(wanted, due), self._cycle) + 1 - self._cycle)
             if stop.reason not in ("cycles", "quiet"):
                 return stop
-        return Stop("step", self._cycle, me, pc=None)
+        return Stop("step", self._cycle, me, message=f"step at cycle {self._cycle:,}; {self.where()}")
 
     def step_cycle(self) -> Stop:
         """Run one cycle."""

@@ -40,6 +40,9 @@ class Snapshot:
     journal: int
     ports: Any
 
+    def __repr__(self) -> str:
+        return f"<snapshot of a chip at cycle {self.cycle:,}: {len(self.pages)} pages of memory written>"
+
     def differences(self, other: Snapshot) -> list[str]:
         """Names of what differs between two snapshots; empty if they are equal."""
         found = ["cycle"] if self.cycle != other.cycle else []

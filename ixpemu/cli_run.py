@@ -81,16 +81,19 @@ def run_command(
         str, typer.Argument(metavar="APP", help="A folder with an app.toml, or a shipped application's name.", show_default=False)
     ],
     pcap: Annotated[list[str] | None, typer.Option("--pcap", metavar="PORT=FILE", help="Feed a port from this capture.")] = None,
-    out: Annotated[list[str] | None, typer.Option("--out", metavar="PORT=FILE", help="Capture what a port sends.")] = None,
+    out: Annotated[list[str] | None, typer.Option("--out", metavar="PORT=FILE", help="Capture what a port sends; in place of the file in app.toml.")] = None,
     traffic: Annotated[
         str | None, typer.Option(metavar="64B|imix|FILE.toml", help="Feed every port from made traffic.")
     ] = None,
     gbps: Annotated[float | None, typer.Option(metavar="G", help="Rate at which frames arrive at each port, in Gb/s.")] = None,
     packets: Annotated[
-        str | None, typer.Option(metavar="N", help="Stop when N packets have left or been dropped.")
+        str | None, typer.Option(metavar="N", help="Stop when N packets have left or been dropped; 10,000 for made traffic without "
+                                 "a limit.")
     ] = None,
     cycles: Annotated[str | None, typer.Option(metavar="N", help="Stop after N chip cycles.")] = None,
-    time: Annotated[str | None, typer.Option(metavar="T", help="Stop after this time on the chip, e.g. 5ms.")] = None,
+    time: Annotated[
+        str | None, typer.Option(metavar="T", help="Stop after this time on the chip: 5ms, 250us; a bare number is seconds.")
+    ] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=V", help="Override a parameter of the chip file.")
     ] = None,

@@ -130,6 +130,7 @@ CHIP_PARAMETER = _code(6065, "a chip parameter is out of range")
 SNAPSHOT_FOREIGN = _code(6066, "a snapshot of another version or another chip")
 CHIP_MODE = _code(6067, "a mode that the chip does not have")
 RUN_ARGUMENT = _code(6068, "a run or break that makes no sense")
+PROGRAM_UNUSABLE = _code(6069, "what is to be loaded is no program")
 
 # 7xxx reserved behaviour of the running chip
 

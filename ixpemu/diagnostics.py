@@ -81,6 +81,11 @@ class UserError(Exception):
         super().__init__("\n".join(d.message for d in diagnostics))
         self.diagnostics: tuple[Diagnostic, ...] = diagnostics
 
+    def __str__(self) -> str:
+        """What ends a traceback: the errors with their places and what to do, without warnings and source lines."""
+        errors = [d for d in self.diagnostics if d.severity is Severity.ERROR] or list(self.diagnostics)
+        return "\n".join(render(d) for d in errors)
+
 
 class AssemblyError(UserError):
     """Source that does not assemble; `diagnostics` holds every finding, warnings included."""

@@ -103,6 +103,9 @@ class Image:
     def __len__(self) -> int:
         return len(self.values)
 
+    def __repr__(self) -> str:
+        return f"<image of {len(self.values):,} words for {self.contexts} contexts>"
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Image):
             return NotImplemented

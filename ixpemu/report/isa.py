@@ -7,6 +7,12 @@ from rich.table import Table
 from ixpemu.isa import InstructionSet
 from ixpemu.report.tables import plain_table
 
+LEGEND = (
+    "issue: cycles that it executes. aborted: cycles lost when it branches or swaps out, one less for each defer slot that is "
+    "used. early: the same where the instruction just before did not set the flags. defer: most defer slots. "
+    "sure: H observed or published, M inferred, L recollected, assumed."
+)
+
 
 def timing_json(isa: InstructionSet) -> list[dict[str, object]]:
     """One object per syntax form: what it costs and how sure that is."""
@@ -33,4 +39,6 @@ def timing_table(isa: InstructionSet) -> Table:
             if row not in seen:         # several forms of one mnemonic that cost the same
                 seen.add(row)
                 table.add_row(*row)
+    table.caption = LEGEND
+    table.caption_justify = "left"
     return table
