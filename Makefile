@@ -37,7 +37,7 @@ demo: $(VENV)/runtime
 # One compile of the engine before the workers start, or each of them would compile it.
 test: $(VENV)/tools
 	$(BIN)/ixpemu bench --compile-only
-	$(BIN)/python -m pytest -q -n auto --dist loadgroup
+	$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 check: $(VENV)/tools fresh
 	$(BIN)/ruff check .

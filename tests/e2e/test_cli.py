@@ -161,7 +161,8 @@ def test_an_interrupt_stops_without_a_traceback(folder: Path) -> None:
     time.sleep(0.5)
     writer.send_signal(signal.SIGINT)
     assert writer.communicate(timeout=60)[1] == "stopped\n"
-    assert writer.returncode == 130
+    # A shell calls both 130: Python ends by the signal itself if the interrupt came inside one of its own `exec`s.
+    assert writer.returncode in (130, -signal.SIGINT)
     assert not (folder / "slow.ixp").exists()
 
 

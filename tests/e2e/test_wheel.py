@@ -23,8 +23,6 @@ alu[--, a, +, b]
 ctx_arb[kill]
 """
 
-pytestmark = pytest.mark.xdist_group("wheel")       # one build serves all tests of this file
-
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
