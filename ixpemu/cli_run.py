@@ -81,14 +81,17 @@ def run_command(
         str, typer.Argument(metavar="APP", help="A folder with an app.toml, or a shipped application's name.", show_default=False)
     ],
     pcap: Annotated[list[str] | None, typer.Option("--pcap", metavar="PORT=FILE", help="Feed a port from this capture.")] = None,
-    out: Annotated[list[str] | None, typer.Option("--out", metavar="PORT=FILE", help="Capture what a port sends; in place of the file in app.toml.")] = None,
+    out: Annotated[
+        list[str] | None,
+        typer.Option("--out", metavar="PORT=FILE", help="Capture what a port sends, in place of the file in app.toml."),
+    ] = None,
     traffic: Annotated[
         str | None, typer.Option(metavar="64B|imix|FILE.toml", help="Feed every port from made traffic.")
     ] = None,
     gbps: Annotated[float | None, typer.Option(metavar="G", help="Rate at which frames arrive at each port, in Gb/s.")] = None,
     packets: Annotated[
-        str | None, typer.Option(metavar="N", help="Stop when N packets have left or been dropped; 10,000 for made traffic without "
-                                 "a limit.")
+        str | None, typer.Option(metavar="N", help="Stop when N packets have left or been dropped; 10,000 for made traffic "
+                                 "without a limit.")
     ] = None,
     cycles: Annotated[str | None, typer.Option(metavar="N", help="Stop after N chip cycles.")] = None,
     time: Annotated[
