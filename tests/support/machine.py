@@ -50,13 +50,11 @@ class Issue:
 
 def issues(chip: Chip, cycles: int, me: int = 0) -> list[Issue]:
     """Every instruction that microengine `me` issues in the next `cycles` cycles, by stepping one cycle at a time."""
-    engine = chip.me[me]
+    engine = chip.me[me].engine
     found = []
     for _ in range(cycles):
-        ctx, retired, cycle = engine.executing, engine.cycles["executing"], chip.cycle
-        pc = None if ctx is None else engine.ctx[ctx].pc
+        cycle, issued, addresses = chip.cycle, engine.instructions.copy(), engine.pc.copy()
         chip.step_cycle()
-        if engine.cycles["executing"] != retired:
-            assert ctx is not None and pc is not None
-            found.append(Issue(cycle, ctx, pc))
+        # Whoever executed before may have swapped out in this cycle: the counters say who issued.
+        found += [Issue(cycle, int(ctx), int(addresses[ctx])) for ctx in (engine.instructions - issued).nonzero()[0]]
     return found

@@ -3,16 +3,12 @@ behaviour."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from ixpemu.chip import Chip
 from ixpemu.diagnostics import UserError
 from ixpemu.engine import msf_layout, state
 from tests.support.machine import chip_with, run_lines, words_of
-
-CORPUS = Path(__file__).parent.parent / "corpus"
 
 
 def a(chip: Chip, *numbers: int, ctx: int = 0) -> list[int]:
@@ -44,37 +40,6 @@ def test_a_ring_of_signals() -> None:
                      "alu[a0, @a100, or, 0]\nlocal_csr_wr[SAME_ME_SIGNAL, 0x90]\nctx_arb[kill]")
     chip.run()
     assert [a(chip, 0, ctx=k)[0] for k in range(8)] == list(range(1, 9))
-
-
-def test_any_wakes_on_one_and_does_not_clear() -> None:
-    chip = run_lines(["sram[read, $0, a0, 0, 1], sig_done[s3]", "ctx_arb[s3, s4], any", "br_signal[s3, yes#]", "br[no#]", "yes#:",
-                      "immed[a1, 1]", "no#:", "br_signal[s3, again#]", "immed[a2, 1]", "again#:"])
-    assert a(chip, 1, 2) == [1, 1]
-
-
-def test_all_waits_for_all_and_clears() -> None:
-    chip = run_lines(["sram[read, $0, a0, 0, 1], sig_done[s3]", "scratch[read, $1, a0, 0, 1], sig_done[s4]", "ctx_arb[s3, s4]",
-                      "br_signal[s3, set#]", "br_signal[s4, set#]", "immed[a1, 7]", "set#:"])
-    assert a(chip, 1) == [7]
-
-
-def test_prepared_mask_and_resume_at_a_label() -> None:
-    chip = run_lines(["immed[a3, 0x8]", "local_csr_wr[ACTIVE_CTX_WAKEUP_EVENTS, a3]", "sram[read, $0, a0, 0, 1], sig_done[s3]",
-                      "ctx_arb[--], br[there#]", "immed[a1, 1]", "there#:", "immed[a2, 2]"])
-    assert a(chip, 1, 2) == [0, 2]
-
-
-def test_a_dram_reference_raises_both_signals_of_its_pair() -> None:
-    chip = run_lines(
-        ["dram[read, $$0, a0, 0, 1], ctx_swap[s4]", "br_signal[s4, left#]", "br_signal[s5, left#]", "immed[a1, 1]", "left#:"]
-    )
-    assert a(chip, 1) == [1]
-    chip = chip_with(
-        "dram[read, $$0, a0, 0, 1], sig_done[s4]\nctx_arb[s4]\nbr_signal[s5, both#]\nimmed[a1, 1]\nboth#:\nctx_arb[kill]",
-        contexts=1,
-    )
-    chip.run()
-    assert a(chip, 1) == [0]
 
 
 def test_halt_stops_the_microengine() -> None:
@@ -211,18 +176,6 @@ def test_csrs_from_outside() -> None:
 # Memories and rings
 
 
-def test_written_data_are_pulled_after_the_defer_slots() -> None:
-    chip = run_lines(["immed[a0, 0x40]", "alu[$0, --, b, 1]", "sram[write, $0, a0, 0, 1], ctx_swap[s1], defer[2]",
-                      "alu[$0, --, b, 2]", "alu[$0, --, b, 3]"])
-    assert chip.sram[0][0x40] == 3
-
-
-def test_a_read_sees_the_write_before_it() -> None:
-    chip = run_lines(["immed[a0, 0x40]", "immed[$0, 0x1234]", "sram[write, $0, a0, 0, 1], sig_done[s1]",
-                      "sram[read, $1, a0, 0, 1], ctx_swap[s2]", "alu[a1, --, b, $1]", "ctx_arb[s1]"])
-    assert a(chip, 1) == [0x1234]
-
-
 def test_sram_channels_and_bytes() -> None:
     chip = Chip()
     chip.sram[0].write(0x100, [1, 2])
@@ -293,36 +246,6 @@ def test_byte_mask_and_count_from_the_previous_result() -> None:
     chip.sram[0].write(0x40, [0xFFFFFFFF] * 3)
     chip.run()
     assert [int(word) for word in chip.sram[0].read(0x40, 3)] == [0xFF2233FF, 0xFF2233FF, 0xFFFFFFFF]
-
-
-def test_hash_vectors() -> None:
-    chip = chip_with(
-        "hash_48[$0, 1], ctx_swap[s1]\nhash_64[$2, 1], ctx_swap[s1]\nhash_128[$4, 1], ctx_swap[s1]\nctx_arb[kill]", contexts=1
-    )
-    rows = [line.split("\t") for line in (CORPUS / "hash.tsv").read_text().splitlines() if line and not line.startswith("#")]
-    by_bits = {bits: [row[1:] for row in rows if row[0] == str(bits)] for bits in (48, 64, 128)}
-    for case in range(3):
-        ctx = chip.me[0].ctx[0]
-        places = {48: (0, 2), 64: (2, 2), 128: (4, 4)}
-        for bits, (first, words) in places.items():
-            multiplier, key, _ = (int(text, 16) for text in by_bits[bits][case])
-            chip.hash.multiplier[bits] = multiplier
-            assert chip.hash.multiplier[bits] == multiplier
-            for k in range(words):
-                ctx.sram_out[first + k] = key >> 32 * k & 0xFFFFFFFF
-        chip.start(0, 1)
-        chip.run()
-        for bits, (first, words) in places.items():
-            result = sum(int(ctx.sram_in[first + k]) << 32 * k for k in range(words))
-            assert result == int(by_bits[bits][case][2], 16), bits
-
-
-def test_hash_of_several_keys() -> None:
-    chip = chip_with("hash_64[$0, 3], ctx_swap[s1]\nctx_arb[kill]", contexts=1)
-    chip.hash.multiplier[64] = 1
-    chip.me[0].ctx[0].sram_out[:6] = range(1, 7)
-    chip.run()
-    assert [int(word) for word in chip.me[0].ctx[0].sram_in[:6]] == list(range(1, 7))
 
 
 def test_cap_and_interrupts() -> None:
