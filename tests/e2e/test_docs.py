@@ -37,9 +37,10 @@ def test_what_the_python_page_names_is_there() -> None:
 
     chip = Chip()
     context, engine = chip.me[0].ctx[1], chip.me[0]
-    for name in ("gpr_a gpr_b sram_in sram_out dram_in dram_out neighbor pc state signals waiting_for packet signal").split():
-        assert f"{name}" in PYTHON and hasattr(context, name)
-    for name in ("gpr_a_abs gpr_b_abs local_memory cc csr executing cycles store").split():
+    files = ("gpr_a", "gpr_b", "sram_in", "sram_out", "dram_in", "dram_out", "neighbor")
+    for name in (*files, "pc", "state", "signals", "waiting_for", "packet", "signal"):
+        assert name in PYTHON and hasattr(context, name)
+    for name in ["gpr_a_abs", "gpr_b_abs", "local_memory", "cc", "csr", "executing", "cycles", "store"]:
         assert f".{name}" in PYTHON and hasattr(engine, name)
     expressions = [e for e in re.findall(r"`(chip\.[^`]*)`", PYTHON) if "path" not in e and "(" not in e.split("ring(")[0]]
     assert "chip.cap.csr" in expressions and len(expressions) > 6
