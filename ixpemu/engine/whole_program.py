@@ -73,7 +73,6 @@ class EntryLowering(NativeLowering):  # type: ignore[misc]
         library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
         library.enable_object_caching()
         own: set[str] = set()
-        optimize = library._optimize_final_module
         link_own = library.add_llvm_module
 
         def add_llvm_module(module: Any) -> None:
@@ -84,7 +83,9 @@ class EntryLowering(NativeLowering):  # type: ignore[misc]
             for function in library._final_module.functions:
                 if not function.is_declaration and function.name not in own and function.linkage.name in ("external", "linkonce_odr"):
                     function.linkage = "internal"
-            optimize()
+            # Loops here run over a handful of words: vector code would spend more on finding out than on moving them.
+            manager, builder = library._codegen._module_pass_manager(loop_vectorize=False, slp_vectorize=False)
+            manager.run(library._final_module, builder)
 
         library.add_llvm_module = add_llvm_module
         library._optimize_final_module = internalize_and_optimize
