@@ -1,8 +1,8 @@
 """The heart: one slice of time. Picks what commits next, in exact order, and does it; microengines run privately in between.
 
 Order: by cycle; at the same cycle lanes in their order, then microengines by number. A microengine's private run goes at most
-`me.lookahead` cycles past the commit that started it, and never past the slice's limit, so that an agent that acts that much later
-than what caused it finds every microengine at its own time. A slice may end anywhere without changing what follows.
+`me.lookahead` cycles past the commit that started it, and never past the slice's limit, so that an agent that acts that much
+later than what caused it finds every microengine at its own time. A slice may end anywhere without changing what follows.
 """
 
 from __future__ import annotations
@@ -130,13 +130,12 @@ def commit_engine(state, memory, m, now):
         ctx = engine.context
         i = state.code[uint32(m * uint32(STORE_WORDS) + engine.pc[ctx])]
         marks = uint32(i.marks) & pending_marks(engine, ctx)
-        if marks & uint32(MARK_BREAK):
-            if (engine.probed & uint32(2)) == uint32(0):
-                engine.probed = uint32(engine.probed | uint32(2))
-                request_stop(state, STOP_BREAKPOINT, m, ctx)
-                state.stop_pc = engine.pc[ctx]
-                if state.stop_reason != uint32(0):
-                    return
+        if marks & uint32(MARK_BREAK) and (engine.probed & uint32(2)) == uint32(0):
+            engine.probed = uint32(engine.probed | uint32(2))
+            request_stop(state, STOP_BREAKPOINT, m, ctx)
+            state.stop_pc = engine.pc[ctx]
+            if state.stop_reason != uint32(0):
+                return
         if marks & uint32(MARK_PROBE) and (engine.probed & uint32(1)) == uint32(0):
             serve_probe(state, engine, ctx, uint32(i.probe), now)
             engine.probed = uint32(engine.probed | uint32(1))

@@ -132,8 +132,8 @@ def lowest_one(x):
 def run_private(state, engine, horizon, pending):
     """Run the executing context up to its next external instruction, the cycle `horizon`, or the last defer slot of a swap.
 
-    `pending`: the marks (MARK_*) that make an instruction external; 0 executes one that is marked but private by nature, whose turn
-    has come.
+    `pending`: the marks (MARK_*) that make an instruction external; 0 executes one that is marked but private by nature, whose
+    turn has come.
     """
     file = engine.file
     ctx = engine.context

@@ -1,11 +1,11 @@
 """The queue of timed events, and the buses that words travel on.
 
-Events lie in a wheel of one bucket a cycle, WHEEL cycles around; those of one cycle in the order in which they were put in. The few
-that lie further ahead wait in a list and enter when they are next. A slot of `state.events` holds an event; `put_event` gives one
-out, the caller fills its fields, `take_event` finds it when it is due and `release_event` gives the slot back.
+Events lie in a wheel of one bucket a cycle, WHEEL cycles around; those of one cycle in the order in which they were put in. The
+few that lie further ahead wait in a list and enter when they are next. A slot of `state.events` holds an event; `put_event`
+gives one out, the caller fills its fields, `take_event` finds it when it is due and `release_event` gives the slot back.
 
-A bus is a calendar of busy cycles: `reserve` finds the first free run at or after a time, in the order in which commands commit; so
-one whose words are ready sooner goes in between. Calendars forget the past by themselves.
+A bus is a calendar of busy cycles: `reserve` finds the first free run at or after a time, in the order in which commands commit;
+so one whose words are ready sooner goes in between. Calendars forget the past by themselves.
 """
 
 from __future__ import annotations
@@ -157,7 +157,8 @@ def chunk_index(state, bus, chunk):
 
 @jit
 def reserve(state, bus, ready, cycles):
-    """Reserve the first free run of `cycles` (up to 64; a longer one is taken as 64s) of a bus at or after `ready`; returns its end."""
+    """Reserve the first free run of `cycles` (up to 64; a longer one is taken as 64s) of a bus at or after `ready`; returns its
+    end."""
     when = uint64(ready)
     left = uint32(cycles)
     while left > uint32(0):

@@ -93,7 +93,8 @@ def inlined(function: Function) -> Function:
 
 
 def entry(function: Function) -> Function:
-    """As `jit`, for the few functions that Python calls. The first call compiles all that it reaches, or finds it in the cache."""
+    """As `jit`, for the few functions that Python calls. The first call compiles all that it reaches, or finds it in the
+    cache."""
     return _compile(function, "Entry", cache=CACHE_FOLDER is not None, no_cfunc_wrapper=True)
 
 
@@ -121,8 +122,8 @@ def _share_signatures(dispatcher: Any) -> None:
     """Make calls with narrower integers or with constants use one compiled version of a function instead of one for each.
 
     numba compiles a function anew for every constant and every integer width that some call passes: here that was two versions
-    of a function on average, up to fifteen, and half of the compile time. Callers convert the argument instead: constants and unsigned
-    integers up to 32 bits become uint32, and uint32 may become uint64.
+    of a function on average, up to fifteen, and half of the compile time. Callers convert the argument instead: constants and
+    unsigned integers up to 32 bits become uint32, and uint32 may become uint64.
     """
     from numba.core import types as numba_types
 

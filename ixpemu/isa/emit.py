@@ -1,10 +1,10 @@
 """Writes the compiled engine's dispatch module from the semantics of isa/: `python -m ixpemu.isa.emit` (`--check`: is it fresh?).
 
-One loop with one case for every private variant, found by a binary tree over operation numbers; a case is the variant's statements as
-numba-friendly Python with explicit 32-bit arithmetic, commented with the block it came from. What several cases end with (flags of
-the result, writing the destination, taking a branch) stands once, behind the tree: numbers are given out by those endings. Also
-written: the addresses of control and status registers. Not here: what external actions do, and the loop's fixed text, which is in
-emit_template.py.
+One loop with one case for every private variant, found by a binary tree over operation numbers; a case is the variant's
+statements as numba-friendly Python with explicit 32-bit arithmetic, commented with the block it came from. What several cases
+end with (flags of the result, writing the destination, taking a branch) stands once, behind the tree: numbers are given out by
+those endings. Also written: the addresses of control and status registers. Not here: what external actions do, and the loop's
+fixed text, which is in emit_template.py.
 """
 
 from __future__ import annotations
@@ -189,7 +189,9 @@ class Writer:
                 case Jump(address):
                     out += ["taken = True", f"target = {self.expression(address)} & uint32(STORE_WORDS - 1)"]
                 case Act("csr_read", False):
-                    out.append("file[CSR_VALUE] = read_private(engine, ctx, i.imm, uint64(before + clock - engine.aborted - uint64(1)))")
+                    out.append(
+                        "file[CSR_VALUE] = read_private(engine, ctx, i.imm, uint64(before + clock - engine.aborted - uint64(1)))"
+                    )
                 case Act("csr_write", False):
                     out.append("write_private(state, engine, ctx, i.imm, a, uint64(before + clock - engine.aborted - uint64(1)))")
                 case _:
@@ -270,7 +272,9 @@ def stale(isa: InstructionSet) -> list[Path]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Write the files, or with `--check` say (exit code 1) whether they are stale."""
-    parser = argparse.ArgumentParser(prog="python -m ixpemu.isa.emit", description="Generate the engine's dispatch module from isa/.")
+    parser = argparse.ArgumentParser(
+        prog="python -m ixpemu.isa.emit", description="Generate the engine's dispatch module from isa/."
+    )
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is stale")
     chosen = parser.parse_args(arguments)
     isa = instruction_set()

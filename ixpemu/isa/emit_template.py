@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-NUMBERS_HEAD = '''"""Addresses of control and status registers by name. Generated from isa/ by `python -m ixpemu.isa.emit`; do not edit."""
+NUMBERS_HEAD = '''\
+"""Addresses of control and status registers by name. Generated from isa/ by `python -m ixpemu.isa.emit`; do not edit."""
 '''
 
 HEAD = '''"""The private loop of a microengine. Generated from isa/ by `python -m ixpemu.isa.emit`; do not edit.
@@ -60,8 +61,8 @@ FOOT = '''@jit
 def run_private(state, engine, horizon, pending):
     """Run the executing context up to its next external instruction, the cycle `horizon`, or the last defer slot of a swap.
 
-    `pending`: the marks (MARK_*) that make an instruction external; 0 executes one that is marked but private by nature, whose turn
-    has come.
+    `pending`: the marks (MARK_*) that make an instruction external; 0 executes one that is marked but private by nature, whose
+    turn has come.
     """
     file = engine.file
     ctx = engine.context
