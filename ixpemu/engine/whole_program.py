@@ -1,10 +1,10 @@
 """How the engine is compiled: all of it as one LLVM module behind each entry, instead of numba's module per function.
 
-numba optimises and generates machine code for every function by itself, each with all it calls linked in; for a program of 160 small
-functions of which only two are ever called from Python that is most of the compile time, and LLVM never sees that a function has a
-single caller. Here an inner function is only lowered to LLVM's language; an entry links them all, makes everything but itself
-internal, and is optimised once. Uses numba's documented compiler pipelines; what of numba's classes is relied on beyond that is in
-this one file.
+numba optimises and generates machine code for every function by itself, each with all it calls linked in; for a program of 160
+small functions of which only two are ever called from Python that is most of the compile time, and LLVM never sees that a
+function has a single caller. Here an inner function is only lowered to LLVM's language; an entry links them all, makes
+everything but itself internal, and is optimised once. Uses numba's documented compiler pipelines; what of numba's classes is
+relied on beyond that is in this one file.
 """
 
 from __future__ import annotations
@@ -81,7 +81,11 @@ class EntryLowering(NativeLowering):  # type: ignore[misc]
 
         def internalize_and_optimize() -> None:
             for function in library._final_module.functions:
-                if not function.is_declaration and function.name not in own and function.linkage.name in ("external", "linkonce_odr"):
+                if (
+                    not function.is_declaration
+                    and function.name not in own
+                    and function.linkage.name in ("external", "linkonce_odr")
+                ):
                     function.linkage = "internal"
             # Loops here run over a handful of words: vector code would spend more on finding out than on moving them.
             manager, builder = library._codegen._module_pass_manager(loop_vectorize=False, slp_vectorize=False)
