@@ -46,6 +46,7 @@ from ixpemu.engine.layout import (
     STOP_CYCLES,
     STOP_IDLE,
     STORE_WORDS,
+    UNIT_COUNT,
     UNIT_MSF,
 )
 from ixpemu.engine.msf import msf_timer_event, receive_event, transmit_event
@@ -90,6 +91,11 @@ def event_due(state, memory, slot, now):
             file[uint32(first + uint32(k))] = words[k]
         filled(engine, ctx, first, uint32(event.total))
         if event.packet != uint32(0):
+            if engine.context != ctx and (engine.ready >> ctx) & uint32(1) == uint32(0):
+                # It has slept until now for whatever it worked on before, not for the packet that arrives.
+                row = uint32(ctx * uint32(UNIT_COUNT) + uint32(event.unit))
+                engine.waits[row] = uint32(engine.waits[row] + uint32(now - engine.slept_at[ctx]))
+                engine.slept_at[ctx] = now
             take_packet(state, engine, ctx, event.packet)
         command_ended(state, event.me)
     elif kind == EVENT_PULL:
