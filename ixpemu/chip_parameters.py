@@ -56,7 +56,9 @@ def configure(state: Any, chip: ChipParameters) -> npt.NDArray[np.uint32]:
             state.cap[(csr.address >> 2) & 1023] = csr.reset
     for place, name in enumerate(MSF_PARAMETERS):
         state.parameter[P_MSF_OWN + place] = chip[name]
-    # A microengine must not run further ahead than the soonest that another one's command could change a register it reads.
-    soonest = 1 + chip["command.path_cycles"] + min(chip["cap.write_cycles"], chip["msf.write_cycles"])
-    state.parameter[P_LOOKAHEAD] = max(1, min(chip["me.lookahead"], soonest, chip["neighbor.put_cycles"] + 1000))
+    # A microengine must not run further ahead than the soonest that something it has not heard of could touch a register of its
+    # own: a reflector command that issues now, or a status pushed to a thread that a command puts on a free list now.
+    reflected = 1 + chip["command.path_cycles"] + min(chip["cap.read_cycles"], chip["cap.write_cycles"])
+    pushed = chip["msf.status_cycles"] + chip["push.s_cycles"] + 2 * chip["push.s_word_cycles"]
+    state.parameter[P_LOOKAHEAD] = max(1, min(chip["me.lookahead"], reflected, pushed))
     return memory

@@ -11,6 +11,7 @@ from ixpemu import Chip
 from ixpemu.engine.jit import COMPILED
 from tests.support.comparing import advance, differences, whole
 from tests.support.generated_programs import Machine, Program, machines
+from tests.support.machine import words_of
 
 EXAMPLES = 25 if COMPILED else 2
 CYCLES = 400
@@ -133,6 +134,33 @@ def test_what_a_microengine_sees_of_another_is_of_that_cycle(command: str) -> No
         for _ in range(CYCLES):
             chip.run(cycles=1)
         assert differences(chip, whole(machine, CYCLES)) == []
+
+
+@pytest.mark.parametrize("delay", range(12, 32, 2))
+def test_a_status_pushed_to_a_running_thread_arrives_at_its_cycle(delay: int) -> None:
+    """A thread that goes on after it has put itself on the free list, and looks into the register that the status will fill."""
+    entry = 5 << 12                             # signal 5, this thread, register 0
+    lines = ["immed[a0, 0x30]", f"immed_w1[a0, {entry:#x}]", "msf[fast_wr, --, a0, 0]", *["nop"] * delay,
+             "local_csr_rd[TIMESTAMP_LOW]", "immed[a1, 0]", *["alu[*l$index0++, --, B, $0]"] * 60, "ctx_arb[kill]"]
+
+    def prepared() -> Chip:
+        chip = Chip()
+        chip.msf.csr["RX_CONTROL"] = 0xF0000000
+        for element in range(1, 4):
+            chip.msf.write(0x44, element)
+        chip.ports[0].feed([bytes(range(60))] * 2, gbps=1.0)
+        chip.run(cycles=3000)
+        chip.load_words(0, words_of("\n".join(lines)), start=False)
+        chip.start(0, 1)
+        return chip
+
+    one, other = prepared(), prepared()
+    one.run(cycles=200)
+    for _ in range(200):
+        other.run(cycles=1)
+    assert differences(one, other) == []
+    seen = one.me[0].local_memory[:60]
+    assert seen.any() and not seen.all(), "the status came while it looked"
 
 
 def test_a_journal_replays_without_its_agent() -> None:
