@@ -18,8 +18,10 @@ def reference() -> dict[Path, bytes]:
     """docs/reference: the instruction reference, from isa/."""
     from ixpemu.isa import instruction_set
     from ixpemu.isa.reference import reference_pages
+    from ixpemu.isa.support import support_page
 
-    return {ROOT / "docs" / "reference" / name: text.encode() for name, text in reference_pages(instruction_set()).items()}
+    pages = reference_pages(instruction_set()) | {"support.md": support_page(instruction_set())}
+    return {ROOT / "docs" / "reference" / name: text.encode() for name, text in pages.items()}
 
 
 def dispatch() -> dict[Path, bytes]:

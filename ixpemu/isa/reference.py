@@ -14,7 +14,7 @@ from ixpemu.isa.codecs_values import Choice
 from ixpemu.isa.expressions import statement_text
 from ixpemu.isa.instruction_set import InstructionSet
 
-_CONFIDENCE = (
+CONFIDENCE = (
     "Confidence: **H** explicit in a primary source or seen in real IXP2400 words, **M** one secondary source or a strong "
     "inference, **L** a recollection, **assumed** a decision of this project."
 )
@@ -49,9 +49,9 @@ def _format() -> str:
 
 
 def _instructions(isa: InstructionSet) -> str:
-    lines = ["# Instructions", "", _MADE, "", _CONFIDENCE, "",
+    lines = ["# Instructions", "", _MADE, "", CONFIDENCE, "",
              "A word has 40 bits; layouts are written from bit 39 to bit 0, a letter for each field.", ""]
-    lines += _table(("instruction", "does", "forms"), (
+    lines += markdown_table(("instruction", "does", "forms"), (
         (f"[{block.name}](#{_anchor(block.name)})", block.title, " ".join(f"`{m}`" for m in block.mnemonics))
         for block in isa.blocks.values()
     ))
@@ -61,7 +61,7 @@ def _instructions(isa: InstructionSet) -> str:
     for table in isa.tables.values():
         source, confidence = isa.provenance[table.name]
         lines += [f"## {table.name}", "", f"{table.title}.", ""]
-        lines += _table(("bits", "operand", "as"), (
+        lines += markdown_table(("bits", "operand", "as"), (
             (f"`{row.pattern}`", f"`{row.spelling}`", row.use or "source, destination") for row in table.rows
         ))
         lines += ["", f"Source: {source}. Confidence: {confidence}.", ""]
@@ -139,7 +139,7 @@ def _timing(timing: Timing) -> str:
 
 
 def _registers(isa: InstructionSet) -> str:
-    lines = ["# Control and status registers", "", _MADE, "", _CONFIDENCE, ""]
+    lines = ["# Control and status registers", "", _MADE, "", CONFIDENCE, ""]
     for space, title in _SPACES.items():
         lines += [f"## {title}", ""]
         for csr, others in _families([csr for csr in isa.csrs if csr.space == space]):
@@ -168,7 +168,7 @@ def _register(csr: Csr, others: Sequence[Csr]) -> list[str]:
         text += f" {csr.shadow} instructions between write and use{old}."
     lines = [f"### {name}", "", text, ""]
     if csr.fields:
-        lines += _table(("bits", "field", "meaning"), (
+        lines += markdown_table(("bits", "field", "meaning"), (
             (f"{field.high}:{field.low}" if field.high != field.low else str(field.high), f"`{field.name}`", field.prose)
             for field in csr.fields
         ))
@@ -177,6 +177,7 @@ def _register(csr: Csr, others: Sequence[Csr]) -> list[str]:
     return lines
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Lines of a Markdown table."""
     escaped = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in rows]
     return [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}", *(f"| {row} |" for row in escaped)]
