@@ -30,6 +30,8 @@ from typing import TYPE_CHECKING
 
 from ixpemu import app_file, codes
 from ixpemu.app_file import AppSettings
+from ixpemu.app_interrupt import interrupts
+from ixpemu.app_module import application_code
 from ixpemu.diagnostics import Diagnostic, UserError
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[float, str], None]
 SLICE_CYCLES = 1_000_000        # chip cycles between two looks at the progress: a tenth of a second or so
+PLAIN_SLICE_CYCLES = 5_000      # the same, uncompiled
 PATIENCE_CYCLES = 6_000_000     # 10 ms on the chip: when nothing has come, gone or been dropped for so long, nothing will
 
 
@@ -76,7 +79,8 @@ class App:
         if wiring.feeds and traffic is not None:
             raise UserError(Diagnostic(codes.ARGUMENT, "captures and made traffic exclude each other", help="give one of them"))
         images, warnings = _assemble(settings)
-        started = start(settings, images, wiring, overrides or {}, mode)
+        with application_code(settings.folder):
+            started = start(settings, images, wiring, overrides or {}, mode)
         return cls(settings, images, started.chip, started.xscale, warnings, started.collector, started.frames, started.captures)
 
     def advance(self, cycles: int) -> Stop:
@@ -91,36 +95,44 @@ class App:
 
         Without a limit it also ends when packets are inside and none has moved for `PATIENCE_CYCLES`.
         `packets`: that many more have left or been dropped. `cycles`: chip cycles. `time`: seconds on the chip. `progress` is
-        called now and then with the share done and a word about it. An interrupt from the keyboard ends the run early, with a
-        report.
+        called now and then with the share done and a word about it. An interrupt from the keyboard ends the run after the
+        slice under way, with a report and with captures of all that has been sent.
         """
         if packets is not None and self.chip.mode == "fast":
             raise UserError(Diagnostic(
                 codes.ARGUMENT, "packets are not followed in the mode fast, so a run cannot end after so many",
                 help="give a number of cycles or a time, or use the mode default",
             ))
+        for name, value in (("packets", packets), ("cycles", cycles), ("seconds", time)):
+            if value is not None and not 0 <= value < float("inf"):
+                raise UserError(Diagnostic(codes.RUN_ARGUMENT, f"cannot run for {value} {name}", help="0 or more"))
         if time is not None:
             cycles = max(1, round(time * self.chip.clock_hz))
         end = None if cycles is None else self.chip.cycle + cycles
+        from ixpemu.engine.jit import COMPILED
+
+        length = SLICE_CYCLES if COMPILED else min(SLICE_CYCLES, PLAIN_SLICE_CYCLES)
         first, first_packets = self.chip.cycle, self.finished
         target = None if packets is None else first_packets + packets
         moved, moved_at = self._moved(), first
         started = clock.perf_counter()
-        try:
+        with interrupts() as interrupted:
             while True:
                 now = self.chip.cycle
-                stop = self._until(min(now + SLICE_CYCLES, end) if end is not None else now + SLICE_CYCLES, target)
+                stop = self._until(min(now + length, end) if end is not None else now + length, target)
                 if stop.reason != "cycles" or self.chip.cycle == end:
+                    reason = self._reason(stop, end)
                     break
                 if progress is not None:
                     progress(*self._share(first, end, first_packets, packets))
+                if interrupted():
+                    reason = "interrupted"
+                    break
                 if (counts := self._moved()) != moved or any(port.input_left for port in self.chip.ports):
                     moved, moved_at = counts, self.chip.cycle
                 elif end is None and self.chip.cycle - moved_at >= PATIENCE_CYCLES:
+                    reason = self._reason(stop, end)
                     break
-            reason = self._reason(stop, end)
-        except KeyboardInterrupt:
-            reason = "interrupted"
         self._wall += clock.perf_counter() - started
         self.write_captures()
         return self.report(reason)
@@ -151,7 +163,8 @@ class App:
         """One slice: to the cycle `end`, or until `target` packets have finished since reset."""
         while True:
             left = None if target is None else target - self.finished
-            stop = self.chip.run(cycles=end - self.chip.cycle, packets=left)
+            with application_code(self.settings.folder):
+                stop = self.chip.run(cycles=end - self.chip.cycle, packets=left)
             self._collector.collect()
             if stop.reason != "packet table":
                 return stop

@@ -8,6 +8,7 @@ the program was started in, since an installed application's folder need not be 
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,7 +47,8 @@ class PortSettings:
     mac: bytes | None
     feed: Path | None
     capture: Path | None
-    origin: Origin
+    gbps_origin: Origin
+    capture_origin: Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,25 +80,39 @@ class AppSettings:
     packets: PacketSettings
 
     @property
+    def inputs(self) -> tuple[Path, ...]:
+        """Every file that `app.toml` names for reading, and itself."""
+        named = (
+            self.file, self.chip, self.module, *(each.image for each in self.microengines), *(each.feed for each in self.ports),
+            *self.tables.values(), self.packets.classifier[0] if self.packets.classifier is not None else None,
+        )
+        return tuple(path for path in named if isinstance(path, Path))
+
+    @property
     def name(self) -> str:
         """The application's name: that of its folder."""
         return self.folder.resolve().name
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a file; unlike `Path.is_file` also for a name that no file can have."""
+    return os.path.isfile(path)
+
+
 def find(application: str | Path) -> Path:
     """The folder of an application: a path, or the name of a shipped one such as `ipv4_forward`."""
     path = Path(application)
-    if path.name == FILE_NAME and path.is_file():
+    if path.name == FILE_NAME and is_file(path):
         return path.parent
-    if (path / FILE_NAME).is_file():
+    if is_file(path / FILE_NAME):
         return path
     shipped = resources.folder("microcode")
-    if (shipped / path / FILE_NAME).is_file() and len(path.parts) == 1:
+    if len(path.parts) == 1 and is_file(shipped / path / FILE_NAME):
         return shipped / path
     # A path of the repository, typed where only the installed package is.
-    if path.parts[:1] == ("microcode",) and (shipped.parent / path / FILE_NAME).is_file() and not path.exists():
+    if path.parts[:1] == ("microcode",) and is_file(shipped.parent / path / FILE_NAME) and not path.exists():
         return shipped.parent / path
-    if path.is_dir():
+    if os.path.isdir(path):
         raise user_error(
             codes.APP_NOT_FOUND, f"{path} holds no {FILE_NAME}", help="an application is a folder with an app.toml in it"
         )
@@ -116,6 +132,8 @@ def load(application: str | Path) -> AppSettings:
     xscale = root.table("xscale")
     xscale.allow("module")
     module = None if xscale.get("module", str) is None else _input(xscale, "module", folder)
+    if module is not None and module.suffix != ".py":
+        raise xscale.wrong("module", f"{module.name} is no Python file", "its name has to end in .py")
     tables = root.table("tables")
     return AppSettings(
         folder=folder,
@@ -133,7 +151,7 @@ def _input(table: Table, key: str, folder: Path, *others: Path) -> Path:
     """The file that `key` names, which has to be there."""
     text = table.need(key, str)
     for place in (folder, *others):
-        if (place / text).is_file():
+        if is_file(place / text):
             return place / text
     looked = " or ".join(str(place / text) for place in (folder, *others))
     near = closest(Path(text).name, [entry.name for entry in folder.iterdir() if entry.is_file()])
@@ -181,6 +199,8 @@ def _microengines(root: Table, folder: Path) -> tuple[MicroengineSettings, ...]:
             raise table.wrong("contexts", f"a microengine runs 4 or 8 contexts, not {contexts}", "contexts = 4 or contexts = 8")
         define = table.table("define")
         for name, value in define.values.items():
+            if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+                raise define.wrong(name, f"{name!r} is no name that a source could use", "letters, digits and _")
             if isinstance(value, bool) or not isinstance(value, int | str):
                 raise define.wrong(name, f"{name} must be a whole number or a string", f"{name} = 0")
         found.append(
@@ -217,11 +237,14 @@ def _ports(root: Table, folder: Path) -> tuple[PortSettings, ...]:
         if text is not None and mac is None:
             raise table.wrong("mac", f"{text!r} is no MAC address", 'six bytes in hex: "02:00:00:00:00:01"')
         capture = table.get("out", str)
+        if capture == "":
+            raise table.wrong("out", "out names no file", "leave it out, and what the port sends is kept nowhere")
         found.append(
             PortSettings(
                 number=number, gbps=gbps, mac=mac,
                 feed=_input(table, "in", folder, resources.folder("traces")) if "in" in table.values else None,
-                capture=None if capture is None else Path(capture), origin=table.origin(),
+                capture=None if capture is None else Path(capture), gbps_origin=table.origin("gbps"),
+                capture_origin=table.origin("out"),
             )
         )
     return tuple(found)

@@ -5,14 +5,15 @@ The order is that of `ixpemu.app`'s opening paragraph. Nothing runs here.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ixpemu import codes
 from ixpemu.app_file import AppSettings
-from ixpemu.app_module import function_of, load_module
+from ixpemu.app_module import function_of, handlers_of, load_module
 from ixpemu.chip import Chip
 from ixpemu.diagnostics import Diagnostic, UserError
 from ixpemu.image import Image
@@ -20,7 +21,7 @@ from ixpemu.isa.chipfile import load_chip
 from ixpemu.net import traffic
 from ixpemu.trace.collector import Collector
 from ixpemu.wire import FrameSource, read_capture
-from ixpemu.xscale import XScale
+from ixpemu.xscale import SOURCES, XScale
 
 KINDS_MAX = 256         # the engine keeps a type in a byte
 UNCLASSIFIED, OTHERS = "packet", "all other types"
@@ -80,14 +81,14 @@ def start(
 ) -> Started:
     """The application on a chip. UserError for whatever is wrong with its files."""
     chip = Chip(load_chip(settings.chip).override(overrides), mode=mode)
-    module = None if settings.module is None else load_module(settings.module)
-    handlers = getattr(module, "handlers", {})
+    path = settings.module
+    module = None if path is None else load_module(path)
+    handlers = {} if module is None or path is None else handlers_of(module, path, SOURCES)
     xscale = XScale(chip, tables=settings.tables, ports=settings.ports, handlers=handlers)
     for index, image in images.items():
         xscale.load(index, image)
-    setup = getattr(module, "setup", None)
-    if setup is not None:
-        setup(xscale)
+    if module is not None and path is not None and hasattr(module, "setup"):
+        function_of(module, path, "setup", "xscale")(xscale)
     kinds = Kinds(_classifier(settings, module))
     frames = _connect(settings, wiring, chip, kinds)
     captures = _captures(settings, wiring, chip)
@@ -103,7 +104,7 @@ def _classifier(settings: AppSettings, module: Any) -> Callable[[bytes], Any] | 
     path, function = named
     if path != settings.module:
         module = load_module(path)
-    return function_of(module, path, function, settings.packets.classifier_origin)
+    return function_of(module, path, function, "frame", settings.packets.classifier_origin)
 
 
 def _connect(settings: AppSettings, wiring: Wiring, chip: Chip, kinds: Kinds) -> int | None:
@@ -127,21 +128,51 @@ def _connect(settings: AppSettings, wiring: Wiring, chip: Chip, kinds: Kinds) ->
                 held = read_capture(path)
                 source, total = held, None if total is None else total + len(held)
         if source is not None:
-            port.feed(source, gbps=gbps)
+            try:
+                port.feed(source, gbps=gbps)
+            except UserError as error:
+                if entry is None or gbps is None or gbps != entry.gbps or wiring.gbps is not None:
+                    raise
+                raise UserError(*(replace(found, origin=entry.gbps_origin) for found in error.diagnostics)) from None
     return total
 
 
 def _captures(settings: AppSettings, wiring: Wiring, chip: Chip) -> dict[int, Path]:
-    """Lets ports keep what they send where a file is wanted. A folder that is not there is told now and not after the run."""
+    """Lets ports keep what they send where a file is wanted. What cannot be written is told now and not after the run."""
     own = {} if wiring.traffic is not None else {port.number: port.capture for port in settings.ports}
+    origins = {port.number: port.capture_origin for port in settings.ports if port.number not in wiring.captures}
     found = {number: path for number, path in {**own, **wiring.captures}.items() if path is not None}
+    made = (Path(wiring.traffic),) if wiring.traffic is not None else ()
+    inputs = {os.path.realpath(path) for path in (*settings.inputs, *wiring.feeds.values(), *made)}
+    taken: dict[str, int] = {}
     for number, path in found.items():
-        if not path.absolute().parent.is_dir():
+        problem = _refused(path, inputs, taken)
+        if problem is not None:
             raise UserError(Diagnostic(
-                codes.FILE_UNWRITABLE, f"cannot write {path}: its folder is not there", help="make the folder first"
+                codes.FILE_UNWRITABLE, f"port {number} cannot be captured to {path}: {problem[0]}", origin=origins.get(number),
+                help=problem[1],
             ))
+        taken[os.path.realpath(path)] = number
         chip.ports[number].capture()
     return found
+
+
+def _refused(path: Path, inputs: set[str], taken: Mapping[str, int]) -> tuple[str, str] | None:
+    """What speaks against writing a capture to `path`, and what to do about it."""
+    real = os.path.realpath(path)
+    if os.path.exists(real) and not os.path.isfile(real) and not os.path.isdir(real):
+        return None                         # a device or a pipe: any number of ports may write to it
+    if not os.path.isdir(os.path.dirname(real)):
+        return "its folder is not there", "make the folder first"
+    if os.path.isdir(real):
+        return "this is a folder", "name a file in it"
+    if real in inputs:
+        return "the run reads this file", "name another one"
+    if real in taken:
+        return f"port {taken[real]} is captured there already", "each port needs a file of its own"
+    if not os.access(real if os.path.exists(real) else os.path.dirname(real), os.W_OK):
+        return "it may not be written", "choose a place that you may write to"
+    return None
 
 
 def _probes(settings: AppSettings, chip: Chip) -> dict[int, str]:

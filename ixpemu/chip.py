@@ -266,9 +266,9 @@ class Chip:
         for name, value in (("cycles", cycles), ("packets", packets)):
             if value is not None and (not isinstance(value, int | np.integer) or value < 0):
                 raise user_error(codes.RUN_ARGUMENT, f"cannot run for {value} {name}", help="a whole number, 0 or more")
-        target = NEVER if cycles is None else self._cycle + cycles
+        target = NEVER if cycles is None else min(NEVER, self._cycle + int(cycles))
         done = self.packets_sent + self.packets_dropped
-        self.state.stop_at_packets = NEVER if packets is None else done + packets
+        self.state.stop_at_packets = NEVER if packets is None else min(NEVER, done + int(packets))
         mask = 1 << STOP_HALT | 1 << STOP_INTERNAL | 1 << STOP_QUIET | sum(1 << reason for reason in SERVICE)
         if packets is not None:
             mask |= 1 << STOP_PACKETS

@@ -37,7 +37,8 @@ class Memory:
         """How large it is, in bytes."""
         return len(self.words) * 4
 
-    def _check(self, address: int, length: int) -> None:
+    def check(self, address: int, length: int) -> None:
+        """UserError unless the memory has the `length` bytes from `address` on."""
         if address < 0 or length < 0 or address + length > self.length:
             raise user_error(
                 codes.MEMORY_ADDRESS, f"{self.name} has no bytes {address:#x} to {address + max(length, 1) - 1:#x}",
@@ -46,25 +47,25 @@ class Memory:
 
     def read(self, address: int, count: int = 1) -> Words:
         """`count` words from byte `address` on, as a view."""
-        self._check(address, count * 4)
+        self.check(address, count * 4)
         return self.words[address >> 2 : (address >> 2) + count]
 
     def write(self, address: int, words: Iterable[int] | int) -> None:
         """Words (a single one, or several) from byte `address` on; each modulo 2**32."""
         values = [words] if isinstance(words, int) else list(words)
-        self._check(address, len(values) * 4)
+        self.check(address, len(values) * 4)
         self._store(self._base + (address >> 2), np.array([int(value) & 0xFFFFFFFF for value in values], np.uint32))
 
     def read_bytes(self, address: int, length: int) -> bytes:
         """`length` bytes from `address` on; any alignment."""
-        self._check(address, length)
+        self.check(address, length)
         first = address >> 2
         last = (address + length + 3) >> 2
         return self.words[first:last].astype(">u4").tobytes()[address & 3 : (address & 3) + length]
 
     def write_bytes(self, address: int, octets: bytes) -> None:
         """Bytes from `address` on; any alignment."""
-        self._check(address, len(octets))
+        self.check(address, len(octets))
         if not octets:
             return
         first = address >> 2

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,6 +32,15 @@ if TYPE_CHECKING:
 MODES = ("default", "fast")
 DEFAULT_TRAFFIC_PACKETS = 10_000        # a made stream has no end of its own
 _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where a run ends; at most one of them is given. `seconds` are on the chip."""
+
+    packets: int | None = None
+    cycles: int | None = None
+    seconds: float | None = None
 
 
 def register(app: typer.Typer) -> None:
@@ -107,22 +117,13 @@ def run_command(
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Run an application and print what each type of packet cost."""
-    limits = [name for name, value in (("--packets", packets), ("--cycles", cycles), ("--time", time)) if value is not None]
-    if len(limits) > 1:
-        raise usage_error(f"{' and '.join(limits)} contradict each other", "give one of them")
-    if mode not in MODES:
-        raise usage_error(f"there is no mode {mode!r}", f"one of {', '.join(MODES)}")
-    packet_limit, cycle_limit, time_limit = count("--packets", packets), count("--cycles", cycles), chip_seconds(time)
-    if traffic is not None and not limits:
-        if mode == "fast":
-            raise usage_error("made traffic has no end, and packets are not followed in the mode fast", "give --cycles or --time")
-        packet_limit = DEFAULT_TRAFFIC_PACKETS
-    from ixpemu.app_file import PORTS
-
-    feeds, captures = port_files("--pcap", pcap or [], PORTS), port_files("--out", out or [], PORTS)
-    overrides = key_values("--set", set_ or [])
     try:
-        report = _run(application, feeds, captures, traffic, gbps, packet_limit, cycle_limit, time_limit, overrides, mode,
+        limits = _limits(packets, cycles, time, made=traffic is not None, mode=mode)
+        from ixpemu.app_file import PORTS
+
+        feeds, captures = port_files("--pcap", pcap or [], PORTS), port_files("--out", out or [], PORTS)
+        overrides = key_values("--set", set_ or [])
+        report = _run(application, feeds, captures, traffic, gbps, limits, overrides, mode,
                       shown=not quiet and not json and sys.stderr.isatty())
     except UserError as error:
         if not json:
@@ -137,9 +138,23 @@ def run_command(
         show(run_report(report))
 
 
+def _limits(packets: str | None, cycles: str | None, time: str | None, *, made: bool, mode: str) -> Limits:
+    """Where the run ends, from its options; `made` says whether its traffic is, so that it has no end of its own."""
+    given = [name for name, value in (("--packets", packets), ("--cycles", cycles), ("--time", time)) if value is not None]
+    if len(given) > 1:
+        raise usage_error(f"{' and '.join(given)} contradict each other", "give one of them")
+    if mode not in MODES:
+        raise usage_error(f"there is no mode {mode!r}", f"one of {', '.join(MODES)}")
+    if made and not given:
+        if mode == "fast":
+            raise usage_error("made traffic has no end, and packets are not followed in the mode fast", "give --cycles or --time")
+        return Limits(packets=DEFAULT_TRAFFIC_PACKETS)
+    return Limits(count("--packets", packets), count("--cycles", cycles), chip_seconds(time))
+
+
 def _run(
-    application: str, feeds: dict[int, Path], captures: dict[int, Path], traffic: str | None, gbps: float | None,
-    packets: int | None, cycles: int | None, seconds: float | None, overrides: dict[str, str], mode: str, shown: bool,
+    application: str, feeds: dict[int, Path], captures: dict[int, Path], traffic: str | None, gbps: float | None, limits: Limits,
+    overrides: dict[str, str], mode: str, shown: bool,
 ) -> RunReport:
     from ixpemu import app_file
     from ixpemu.app import App
@@ -152,4 +167,4 @@ def _run(
     if ready.warnings:
         show_diagnostics(ready.warnings)
     with _progress(shown) as progress:
-        return ready.run(packets=packets, cycles=cycles, time=seconds, progress=progress)
+        return ready.run(packets=limits.packets, cycles=limits.cycles, time=limits.seconds, progress=progress)

@@ -6,6 +6,7 @@ No command is defined here.
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -47,16 +48,18 @@ def show_json(values: Any) -> None:
 
 
 def sources_of(diagnostics: Iterable[Diagnostic]) -> Sources:
-    """The lines of every file that the diagnostics speak of, as far as they can be read."""
+    """The lines of every text that the diagnostics speak of, as far as they can be read."""
     sources = Sources()
     for diagnostic in diagnostics:
         for origin in (diagnostic.origin, *(note.origin for note in diagnostic.notes)):
             if origin is None or origin.span.file in sources.lines:
                 continue
             try:
-                sources.lines[origin.span.file] = split_lines(decode(read_bytes(origin.span.file, MOST_TEXT)))
+                text = decode(read_bytes(origin.span.file, MOST_TEXT))
             except UserError:
-                sources.lines[origin.span.file] = ()
+                text = ""
+            # A file with NULs is no text (a capture, an image): its "lines" would say nothing.
+            sources.lines[origin.span.file] = split_lines(text) if text and "\0" not in text else ()
     return sources
 
 
@@ -80,7 +83,8 @@ def report_error(error: UserError) -> int:
 
 def _wrong_usage(found: Diagnostic) -> bool:
     """Whether the mistake is on the command line: what is wrong in a file has a place there."""
-    arguments = (codes.ARGUMENT, codes.APP_OVERRIDE, codes.TRAFFIC_UNKNOWN, codes.LINE_RATE, codes.CHIP_PARAMETER)
+    arguments = (codes.ARGUMENT, codes.APP_OVERRIDE, codes.TRAFFIC_UNKNOWN, codes.LINE_RATE, codes.CHIP_PARAMETER,
+                 codes.PORT_PARAMETER)
     return found.code in arguments and found.origin is None
 
 
@@ -89,13 +93,13 @@ def failed_json(error: UserError) -> dict[str, object]:
     return {"diagnostics": as_json(error.diagnostics)}
 
 
-def key_values(option: str, texts: Sequence[str]) -> dict[str, str]:
+def key_values(option: str, texts: Sequence[str], form: str = "KEY=VALUE") -> dict[str, str]:
     """`KEY=VALUE` arguments as a dict. Raises a usage error for one without `=`, or a key given twice."""
     pairs: dict[str, str] = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
-            raise usage_error(f"{option} {text!r} lacks a key or a value", f"write  {option} KEY=VALUE")
+            raise usage_error(f"{option} {text!r} is not of the form {form}", f"write  {option} {form}")
         if key.strip() in pairs:
             raise usage_error(f"{option} gives {key.strip()!r} twice", "leave one out")
         pairs[key.strip()] = value.strip()
@@ -105,11 +109,12 @@ def key_values(option: str, texts: Sequence[str]) -> dict[str, str]:
 def port_files(option: str, texts: Sequence[str], ports: int) -> dict[int, Path]:
     """`PORT=FILE` arguments by port number."""
     files: dict[int, Path] = {}
-    for key, value in key_values(option, texts).items():
-        if not key.isdecimal() or int(key) >= ports or not value:
-            raise usage_error(
-                f"{option} {key}={value}: no such port or no file", f"write  {option} PORT=FILE, PORT from 0 to {ports - 1}"
-            )
+    for key, value in key_values(option, texts, "PORT=FILE").items():
+        if not re.fullmatch("[0-9]+", key) or int(key) >= ports or not value:
+            what = "no file is named" if not value else f"there is no port {key!r}"
+            raise usage_error(f"{option} {key}={value}: {what}", f"write  {option} PORT=FILE, PORT from 0 to {ports - 1}")
+        if int(key) in files:
+            raise usage_error(f"{option} gives port {int(key)} twice", "leave one out")
         files[int(key)] = Path(value)
     return files
 

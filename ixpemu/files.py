@@ -11,6 +11,7 @@ import os
 import re
 import stat
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from ixpemu import codes
@@ -34,11 +35,18 @@ def _reason(error: OSError | ValueError) -> str:
     return "no file can have this name"
 
 
-def read_bytes(path: str | Path, most: int | None = None) -> bytes:
-    """The content of `path`. `UserError` 6001 where it cannot be read, or where it has more than `most` bytes."""
+def read_bytes(path: str | Path, most: int | None = None, beginning: Callable[[bytes], None] | None = None) -> bytes:
+    """The content of `path`. `UserError` 6001 where it cannot be read, or where it has more than `most` bytes.
+
+    `beginning` is called with the first bytes, at least four where there are so many, before the rest is read: it may refuse what
+    is no such file, were it without end.
+    """
     try:
         with open(path, "rb") as stream:
-            content = stream.read() if most is None else stream.read(most + 1)
+            content = b""
+            if beginning is not None:
+                beginning(content := stream.read(4096))
+            content += stream.read() if most is None else stream.read(most + 1 - len(content))
     except (OSError, ValueError) as error:      # ValueError: a name that no file system takes
         raise _unreadable(path, _reason(error)) from None
     if most is not None and len(content) > most:

@@ -7,7 +7,6 @@ and hosts that answer are not made here.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Network
@@ -15,8 +14,9 @@ from math import lcm
 from pathlib import Path
 
 from ixpemu import codes
-from ixpemu.diagnostics import user_error
+from ixpemu.diagnostics import UserError, user_error
 from ixpemu.net.checksum import internet_checksum, update_checksum
+from ixpemu.toml_file import Table, read
 from ixpemu.wire.line import CHECK_BYTES
 
 # Sizes as the field counts them, with the check sequence. The mix is the common "simple IMIX": IP packets of 40, 576 and 1,500
@@ -28,6 +28,7 @@ _PATTERNS: dict[str, tuple[int, ...]] = {
 _PERIOD = 1020                      # a multiple of 1 to 6, 10, 12, 15, 17, 20
 _ETHERTYPE_IPV4 = bytes.fromhex("0800")
 _UDP = 17
+_LONGEST = 65_000
 _HEADERS = 14 + 20 + 8
 _GOLDEN = 0x9E3779B97F4A7C15        # multiplicative mixing of the frame number: neighbours land far apart
 _MASK64 = (1 << 64) - 1
@@ -123,7 +124,7 @@ def traffic(kind: str, *, destinations: tuple[str, ...] = (), port: int = 0, cou
     others = tuple(f"10.0.{other}.0/24" for other in range(3) if other != port)
     stream = Traffic(
         sizes=_PATTERNS.get(kind, (64,)),
-        destinations=_networks(destinations or others, None),
+        destinations=tuple(_network(text) for text in destinations or others),
         source=IPv4Network(f"10.0.{port}.0/24"),
         port_mac=_mac(f"02:00:00:00:00:{port + 1:02x}"),
         host_mac=_mac(f"02:00:00:00:01:{port + 1:02x}"),
@@ -140,55 +141,46 @@ def traffic(kind: str, *, destinations: tuple[str, ...] = (), port: int = 0, cou
     )
 
 
-def _networks(texts: tuple[str, ...], file: str | None) -> tuple[IPv4Network, ...]:
-    networks = []
-    for text in texts:
-        try:
-            networks.append(IPv4Network(text, strict=False))
-        except ValueError as error:
-            raise user_error(
-                codes.TRAFFIC_UNKNOWN, f"{text!r} is not an IPv4 network: {error}", file=file, help="write it as 10.1.0.0/16",
-            ) from error
-    return tuple(networks)
+def _network(text: str) -> IPv4Network:
+    """UserError without a place for a text that is no network."""
+    try:
+        return IPv4Network(text, strict=False)
+    except ValueError as error:
+        raise user_error(
+            codes.TRAFFIC_UNKNOWN, f"{text!r} is not an IPv4 network: {error}", help="write it as 10.1.0.0/16"
+        ) from error
 
 
 def _from_file(path: Path, stream: Traffic, keep_destinations: bool) -> Traffic:
-    name = str(path)
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise user_error(
-            codes.FILE_UNREADABLE, f"the traffic file {name} cannot be read: {error.strerror or error}", file=name,
-            help="check the path and its permissions",
-        ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise user_error(codes.TRAFFIC_UNKNOWN, f"the traffic file {name} is not TOML: {error}", file=name,
-                         help="correct it there") from error
-    known = ("sizes", "destinations", "source", "seed", "count")
-    for key in table:
-        if key not in known:
-            raise user_error(codes.TRAFFIC_UNKNOWN, f"{name} has an unknown key {key!r}", file=name,
-                             help=f"the keys are {', '.join(known)}")
-    sizes = table.get("sizes")
+    table = read(path, "the traffic file")
+    table.allow("sizes", "destinations", "source", "seed", "count")
+    sizes = table.values.get("sizes")
     shortest = _HEADERS + CHECK_BYTES
-    if not isinstance(sizes, list) or not sizes or not all(type(s) is int and shortest <= s <= 65_000 for s in sizes):
-        raise user_error(
-            codes.TRAFFIC_UNKNOWN, f"{name} needs `sizes`, a list of frame sizes from {shortest} to 65000 bytes", file=name,
-            help="for instance sizes = [64, 594, 1518]",
+    if not isinstance(sizes, list) or not sizes or not all(type(s) is int and shortest <= s <= _LONGEST for s in sizes):
+        raise table.wrong(
+            "sizes" if "sizes" in table.values else None,
+            f"{path.name} needs `sizes`, a list of frame sizes from {shortest} to {_LONGEST} bytes", "sizes = [64, 594, 1518]",
         )
     for key in ("seed", "count"):
-        if key in table and (type(table[key]) is not int or table[key] < 0):
-            raise user_error(codes.TRAFFIC_UNKNOWN, f"{name}: {key} must be a whole number, not {table[key]!r}", file=name,
-                             help=f"write {key} = 1000")
+        if (table.get(key, int) or 0) < 0:
+            raise table.wrong(key, f"{key} must not be negative", f"{key} = 1000")
     destinations = stream.destinations
-    if "destinations" in table and not keep_destinations:
-        texts = table["destinations"]
-        if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-            raise user_error(codes.TRAFFIC_UNKNOWN, f"{name}: destinations must be a list of networks", file=name,
-                             help='for instance destinations = ["10.1.0.0/16"]')
-        destinations = _networks(tuple(texts), name)
-    source = _networks((str(table["source"]),), name)[0] if "source" in table else stream.source
+    if "destinations" in table.values and not keep_destinations:
+        texts = table.words("destinations")
+        if not texts:
+            raise table.wrong("destinations", "destinations are a list of networks", 'destinations = ["10.1.0.0/16"]')
+        destinations = tuple(_placed(table, text, "destinations", index) for index, text in enumerate(texts))
+    source, count = table.get("source", str), table.get("count", int)
     return replace(
-        stream, sizes=tuple(sizes), destinations=destinations, source=source, seed=table.get("seed", stream.seed),
-        count=table.get("count", stream.count) if stream.count is None else stream.count, _templates={},
+        stream, sizes=tuple(sizes), destinations=destinations,
+        source=stream.source if source is None else _placed(table, source, "source"), seed=table.values.get("seed", stream.seed),
+        count=count if stream.count is None else stream.count, _templates={},
     )
+
+
+def _placed(table: Table, text: str, *key: str | int) -> IPv4Network:
+    """A network named in a file."""
+    try:
+        return _network(text)
+    except UserError as error:
+        raise UserError(*(replace(found, origin=table.origin(*key)) for found in error.diagnostics)) from error

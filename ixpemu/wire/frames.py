@@ -14,6 +14,9 @@ from typing import Protocol, runtime_checkable
 from ixpemu import codes
 from ixpemu.diagnostics import user_error
 
+LONGEST_SPAN = 366 * 86_400 * 1_000_000_000
+"""Nanoseconds that a source's times may cover: a year, whose cycles at the fastest clock are still times of the engine."""
+
 
 @dataclass(frozen=True, slots=True)
 class CapturedFrame:
@@ -66,11 +69,14 @@ class FrameList:
         rows: list[tuple[int, bytes]] = []
         latest = 0
         for number, row in enumerate(frames):
-            time_ns, frame = row if isinstance(row, tuple) else (0, row)
-            if not isinstance(frame, bytes | bytearray | memoryview) or not isinstance(time_ns, int) or time_ns < 0:
+            time_ns, frame = row if isinstance(row, tuple) and len(row) == 2 else (0, row)
+            if (
+                not isinstance(frame, bytes | bytearray | memoryview) or not isinstance(time_ns, int)
+                or not 0 <= time_ns <= LONGEST_SPAN
+            ):
                 raise user_error(
                     codes.FRAME_REFUSED, f"item {number} is no frame: {row!r:.60}",
-                    help="give bytes, or pairs of a time in nanoseconds and bytes",
+                    help="give bytes, or pairs of a time in nanoseconds, at most a year, and bytes",
                 )
             latest = max(latest, time_ns)
             rows.append((latest, bytes(frame)))

@@ -23,6 +23,7 @@ GAP_BYTES = 12
 HEADER_BYTES = 14           # destination, source, type: anything shorter is no frame at all
 SHORTEST_FRAME = 60
 NANOSECONDS = 1_000_000_000
+FASTEST_GBPS = 1000         # no Ethernet of this century's first quarter is faster
 
 
 IntArray = npt.NDArray[np.int64]
@@ -39,10 +40,10 @@ def wire_length(length: int) -> int:
 
 def bits_per_second(gbps: float) -> int:
     """`gbps` gigabits a second as whole bits a second; UserError unless it is a number above zero."""
-    if not gbps > 0 or gbps == float("inf"):
+    if not 0 < gbps <= FASTEST_GBPS:
         raise user_error(
             codes.LINE_RATE, f"{gbps} Gb/s is not a line rate",
-            help="give a number above 0; 1.0 fills a gigabit port",
+            help=f"give a number above 0, at most {FASTEST_GBPS:,}; 1.0 fills a gigabit port",
         )
     bits = round(gbps * NANOSECONDS)
     if bits == 0:

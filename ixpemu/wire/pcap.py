@@ -14,11 +14,12 @@ import dpkt
 from ixpemu import codes
 from ixpemu.diagnostics import UserError, user_error
 from ixpemu.files import read_bytes
-from ixpemu.wire.frames import Capture, CapturedFrame
+from ixpemu.wire.frames import LONGEST_SPAN, Capture, CapturedFrame
 from ixpemu.wire.line import NANOSECONDS
 from ixpemu.wire.pcapng import SECTION_HEADER, read_pcapng
 
 LONGEST_FRAME = 262_144         # the snapshot length that capture tools use for "everything"; more is a damaged header
+MOST_CAPTURE = 2 << 30          # bytes of a capture file: frames are held in memory
 ETHERNET = 1
 _CHECK_PRESENT = 1 << 26        # link-type field: the length of the check sequence is given
 _MAGICS = dpkt.pcap.MAGIC_TO_PKT_HDR
@@ -35,22 +36,41 @@ def read_capture(path: str | Path, *, allow_truncated: bool = False) -> Capture:
     A file with a good header and no packet is a capture of nothing: no error.
     """
     name = str(path)
-    content = read_bytes(path)
-    if not content:
+    content = read_bytes(path, MOST_CAPTURE, lambda start: _check_magic(name, start))
+    magic = int.from_bytes(content[:4], "big")
+    if magic == SECTION_HEADER:
+        packets = read_pcapng(name, content, allow_truncated)
+    else:
+        packets = _read_classic(name, content, magic, allow_truncated)
+    _check_span(name, packets)
+    return Capture(name, "pcapng" if magic == SECTION_HEADER else "pcap", packets)
+
+
+def _check_magic(name: str, start: bytes) -> None:
+    """UserError for what does not start as a capture does."""
+    if not start:
         raise user_error(
             codes.CAPTURE_EMPTY, f"the capture {name} is empty: 0 bytes, not even a file header", file=name,
             help="capture again; a capture of no packets is 24 bytes long",
         )
-    magic = int.from_bytes(content[:4], "big")
-    if magic == SECTION_HEADER:
-        return Capture(name, "pcapng", read_pcapng(name, content, allow_truncated))
-    if magic in _MAGICS:
-        return Capture(name, "pcap", _read_classic(name, content, magic, allow_truncated))
-    raise user_error(
-        codes.CAPTURE_UNKNOWN,
-        f"{name} is not a packet capture: it starts with the bytes {content[:4].hex(' ')}, not with a pcap or pcapng header",
-        file=name, help="give a .pcap or .pcapng file; a compressed one must be unpacked first",
-    )
+    magic = int.from_bytes(start[:4], "big")
+    if magic != SECTION_HEADER and magic not in _MAGICS:
+        raise user_error(
+            codes.CAPTURE_UNKNOWN,
+            f"{name} is not a packet capture: it starts with the bytes {start[:4].hex(' ')}, not with a pcap or pcapng header",
+            file=name, help="give a .pcap or .pcapng file; a compressed one must be unpacked first",
+        )
+
+
+def _check_span(name: str, packets: tuple[CapturedFrame, ...]) -> None:
+    """UserError for times so far apart that no run reaches from the first to the last."""
+    for number, packet in enumerate(packets, 1):
+        if packet.time_ns - packets[0].time_ns > LONGEST_SPAN:
+            raise user_error(
+                codes.CAPTURE_MALFORMED,
+                f"{name}: packet {number} comes {(packet.time_ns - packets[0].time_ns) // NANOSECONDS:,} seconds after the first",
+                file=name, help=f"the file is damaged there, or two captures were joined; {number - 1} packets come before it",
+            )
 
 
 def _read_classic(name: str, content: bytes, magic: int, allow_truncated: bool) -> tuple[CapturedFrame, ...]:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ixpemu.xscale.agent import XScale
+from ixpemu.xscale.agent import SOURCES, XScale
 
-__all__ = ["XScale"]
+__all__ = ["SOURCES", "XScale"]

@@ -22,6 +22,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ixpemu import codes
+from ixpemu.chip_views import csr_address
+from ixpemu.diagnostics import user_error
 from ixpemu.image import Image
 
 if TYPE_CHECKING:
@@ -33,6 +36,9 @@ RING_BASE, RING_SPAN = 0x4800, 0x10
 RING_SIZES = {128: 0, 256: 1, 512: 2, 1024: 3}
 RING_EMPTY_FLAG = 1 << 26
 RING_NEARLY_FULL = 3, 4     # this side's own idea of it: three quarters
+
+SOURCES = ("thread_a", "thread_b", "attention")
+"""What can interrupt the XScale: a microengine wrote XSCALE_INT_A or XSCALE_INT_B, or stopped at a breakpoint."""
 
 Handler = Callable[["XScale"], None]
 
@@ -76,7 +82,7 @@ class Dram:
         return self._xscale.read_dram(address, count)
 
     def write_bytes(self, address: int, octets: bytes) -> None:
-        self._xscale.write("dram", address, octets)
+        self._xscale.write("dram", address, bytes(octets))
 
 
 class Registers:
@@ -185,11 +191,18 @@ class XScale:
 
     def spend(self, cycles: int) -> None:
         """Work that is no access."""
+        if cycles < 0:
+            raise user_error(codes.RUN_ARGUMENT, f"work of {cycles} cycles", help="time does not go back: 0 or more")
         if self._running:
             self._time = self.cycle + cycles
 
     def after(self, cycles: int, function: Callable[[], None]) -> None:
         """Calls `function` `cycles` after now. Timers of the same cycle go off in the order in which they were set."""
+        if cycles < 0 or not callable(function):
+            raise user_error(
+                codes.RUN_ARGUMENT, f"nothing can be done {cycles} cycles from now: {function!r:.60}",
+                help="give a number of cycles, 0 or more, and a function without arguments",
+            )
         self._timer_count += 1
         heapq.heappush(self._timers, (self.cycle + cycles, self._timer_count, function))
 
@@ -197,6 +210,7 @@ class XScale:
 
     def read_words(self, place: str, address: int, count: int) -> list[int]:
         """Words of "sram", "msf" or "cap" from byte `address` on."""
+        self._check(place, address, count)
         self.spend(count * self._cost("sram_cycles" if place == "sram" else "csr_cycles"))
         words = [self._word(place, address + 4 * index) for index in range(count)]
         for queued in self._writes:
@@ -221,14 +235,31 @@ class XScale:
     def write(self, place: str, address: int, words: tuple[int, ...] | bytes) -> None:
         """One write, to "sram", "dram", "msf", "cap", "ring" (the address is its number) or the local CSRs "csr 0" .. "csr 7"."""
         if isinstance(words, bytes):
+            self.chip.dram.check(address, len(words))
             self.spend(_lines(address, len(words)) * self._cost("dram_cycles"))
         else:
+            self._check(place, address, len(words))
+            words = tuple(int(word) & 0xFFFF_FFFF for word in words)
             self.spend(self._cost({"sram": "sram_cycles", "ring": "scratch_cycles"}.get(place, "csr_cycles")))
         write = Write(self.cycle, place, address, words)
         if self._running:
             self._writes.append(write)
         else:
             self._commit(write)
+
+    def _check(self, place: str, address: int, count: int) -> None:
+        """UserError for what is not there: when an access is made, not when it commits and nobody knows whose it was."""
+        if place == "sram":
+            if not 0 <= address >> 30 < len(self.chip.sram):
+                raise user_error(
+                    codes.MEMORY_ADDRESS, f"no SRAM channel has the address {address:#x}",
+                    help=f"the channel, 0 to {len(self.chip.sram) - 1}, is in bits 31 and 30",
+                )
+            self.chip.sram[address >> 30].check(address & 0x3FFF_FFFF, 4 * count)
+        elif place == "ring":
+            self.chip.scratch.ring(address)
+        else:
+            csr_address(address, place if place in ("msf", "cap") else "local")
 
     def _word(self, place: str, address: int) -> int:
         if place == "sram":
@@ -264,8 +295,13 @@ class XScale:
 
         `empty_flag`: its status says "empty" to microengines, else "nearly full".
         """
+        self.chip.scratch.ring(ring)
         if words not in RING_SIZES or address % (4 * words) or address % 512:
-            raise ValueError(f"no scratch ring can have {words} words at {address:#x}")
+            raise user_error(
+                codes.RING_SETUP, f"scratch ring {ring} cannot have {words} words at {address:#x}",
+                help=f"{', '.join(str(size) for size in RING_SIZES)} words, at a multiple of the length and of 512 bytes",
+            )
+        self.chip.scratch.check(address, 4 * words)
         base = RING_SIZES[words] << 30 | (RING_EMPTY_FLAG if empty_flag else 0) | address // 512 << 9
         self.cap.write(RING_BASE + RING_SPAN * ring, base)
         self.cap.write(RING_BASE + RING_SPAN * ring + 4, 0)

@@ -1,6 +1,7 @@
 """Applications from Python: small ones made on the spot and the echo, their reports, limits, overrides and mistakes."""
 
 import dataclasses
+import signal
 from pathlib import Path
 
 import pytest
@@ -80,10 +81,7 @@ def test_an_interrupted_run_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     write_capture(tmp_path / "in.pcap", [(0, frame) for frame in FRAMES])
     app = App.load("echo", feeds={0: tmp_path / "in.pcap"}, captures=outputs(tmp_path))
 
-    def interrupt(share: float, text: str) -> None:
-        raise KeyboardInterrupt
-
-    report = app.run(progress=interrupt)
+    report = app.run(progress=lambda share, text: signal.raise_signal(signal.SIGINT))
     assert report.stop == "interrupted" and report.cycles == 3000 and not unbalanced(report)
 
 

@@ -76,8 +76,10 @@ def test_bad_stream_files_are_refused(tmp_path, text):
     path.write_text(text)
     with pytest.raises(UserError) as caught:
         traffic(str(path))
-    assert caught.value.diagnostics[0].code == codes.TRAFFIC_UNKNOWN
-    assert caught.value.diagnostics[0].help
+    (found,) = caught.value.diagnostics
+    assert found.code in (
+        codes.TRAFFIC_UNKNOWN, codes.FILE_SYNTAX, codes.FILE_UNKNOWN_KEY, codes.FILE_MISSING_KEY, codes.FILE_BAD_VALUE)
+    assert found.help and found.origin is not None and found.origin.span.file == str(path)
 
 
 def test_unknown_stream():

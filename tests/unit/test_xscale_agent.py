@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from ixpemu.diagnostics import UserError
 from ixpemu.xscale import XScale
+from ixpemu.diagnostics import UserError
 from ixpemu.xscale.loader import store_halves
 
 COSTS = {
@@ -21,6 +23,9 @@ class Space:
 
     def __init__(self, chip: Recorder, name: str) -> None:
         self.chip, self.name, self.words = chip, name, {}
+
+    def check(self, address: int, length: int) -> None:
+        assert address >= 0 and length > 0
 
     def read(self, address: int, count: int = 1) -> Any:
         found = [self.words.get(address + 4 * index, 0) for index in range(count)]
@@ -38,6 +43,9 @@ class Space:
 class Dram:
     def __init__(self, chip: Recorder) -> None:
         self.chip, self.octets = chip, bytearray(4096)
+
+    def check(self, address: int, length: int) -> None:
+        assert address >= 0 and address + length <= len(self.octets)
 
     def read_bytes(self, address: int, count: int) -> bytes:
         return bytes(self.octets[address : address + count])
@@ -84,6 +92,9 @@ class Recorder:
     def ring(self, number: int) -> Ring:
         return self.rings[number]
 
+    def check(self, address: int, length: int) -> None:
+        assert address >= 0 and length > 0
+
     def load(self, me: int, image: Any, start: bool) -> None:
         assert not start
 
@@ -114,7 +125,7 @@ def test_set_up_costs_nothing_and_is_done_at_once() -> None:
         (0, "cap", 0x4850, 0x4400_2000), (0, "cap", 0x4854, 0), (0, "cap", 0x4858, 0),
         (0, "sram1", 0x10, 7), (0, "sram1", 0x14, 8),
     ]
-    with pytest.raises(ValueError, match="no scratch ring"):
+    with pytest.raises(UserError, match="scratch ring 1 cannot have 256 words"):
         xscale.ring_setup(1, 0x100, 256, empty_flag=False)
 
 
