@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.unsignedinteger]
 
 INSIDE, SENT, DROPPED = 0, 1, 2         # fate of a packet
 WIRE_OVERHEAD_BYTES = 24                # preamble and start 8, check sequence 4, gap 12 (IEEE 802.3; confidence H)
@@ -26,8 +27,9 @@ class PacketColumns:
     """One row per numbered packet, as arrays of length N.
 
     `kind` indexes `kinds`; `reason` indexes `reasons` and counts only for dropped packets. `arrived` and `left` are chip cycles:
-    the last bit in at the port, and the last bit out or the drop. `waiting` (cycles) and `references` (commands) are N x units,
-    in the order of `units`.
+    the last bit in at the port, and the last bit out or the drop. `instructions` and the cycles are N, or N x microengines.
+    `waiting` (cycles) and `references` (commands) are N x units, in the order of `units`, or N x (microengines x units): what
+    stands side by side for one packet is added up.
     """
 
     kinds: tuple[str, ...]
@@ -38,12 +40,12 @@ class PacketColumns:
     reason: U32
     arrived: U64
     left: U64
-    instructions: U64
-    executing: U64
-    aborted: U64
-    stalled: U64
-    waiting: U64
-    references: U64
+    instructions: Counts
+    executing: Counts
+    aborted: Counts
+    stalled: Counts
+    waiting: Counts
+    references: Counts
 
     def __len__(self) -> int:
         return len(self.fate)
@@ -226,10 +228,12 @@ class Totals:
             name = columns.kinds[kind]
             rows = columns.kind == kind
             sent = rows & (columns.fate == SENT)
+            chosen = rows if len(order) > 1 else slice(None)        # of one kind alone nothing has to be picked out
+            cycles = (columns.instructions, columns.executing, columns.aborted, columns.stalled)
             sums = np.concatenate((
                 [rows.sum(), sent.sum(), (rows & (columns.fate == DROPPED)).sum()],
-                [column[rows].sum() for column in (columns.instructions, columns.executing, columns.aborted, columns.stalled)],
-                columns.waiting[rows].sum(axis=0), columns.references[rows].sum(axis=0),
+                [column[chosen].sum(dtype=np.uint64) for column in cycles],
+                self._by_unit(columns.waiting[chosen]), self._by_unit(columns.references[chosen]),
             )).astype(np.int64)
             if name in self._sums:
                 self._sums[name] += sums
@@ -241,6 +245,11 @@ class Totals:
         for reason, count in zip(*np.unique(dropped, return_counts=True), strict=True):
             text = columns.reasons[int(reason)]
             self.drops[text] = self.drops.get(text, 0) + int(count)
+
+    def _by_unit(self, counts: Counts) -> U64:
+        """Sums over packets first: that is along memory, and what is left to add up for each unit is a handful."""
+        summed: U64 = counts.sum(axis=0, dtype=np.uint64).reshape(-1, len(self.units)).sum(axis=0)
+        return summed
 
     def copy(self) -> Totals:
         """Totals that can grow on their own."""
