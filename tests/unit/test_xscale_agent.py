@@ -9,7 +9,6 @@ import pytest
 
 from ixpemu.diagnostics import UserError
 from ixpemu.xscale import XScale
-from ixpemu.diagnostics import UserError
 from ixpemu.xscale.loader import store_halves
 
 COSTS = {
