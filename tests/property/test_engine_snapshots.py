@@ -25,7 +25,7 @@ def test_run_restore_run(machine: Machine, first: int, second: int) -> None:
     saved = chip.snapshot()
     assert saved == chip.snapshot()
     seen = trace(chip, 60)
-    # Where a predicate stops a run, microengines may have executed private instructions past the chip's cycle, by so much at most.
+    # Where a predicate stops a run, microengines may have executed private instructions past the chip's cycle, but no more.
     advance(chip, chip.cycle + chip.parameters["me.lookahead"] + second)
     end = chip.snapshot()
     for other in (chip, machine.chip(), Chip()):
