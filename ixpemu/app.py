@@ -35,7 +35,8 @@ from ixpemu.app_module import application_code
 from ixpemu.diagnostics import Diagnostic, UserError
 
 if TYPE_CHECKING:
-    from ixpemu.chip import Chip, Stop
+    from ixpemu.chip import Chip
+    from ixpemu.chip_stop import Stop
     from ixpemu.image import Image
     from ixpemu.trace import RunReport
     from ixpemu.trace.collector import Collector

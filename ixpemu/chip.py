@@ -7,7 +7,6 @@ past it, which nobody else can see. Python acts at the chip's cycle.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from ixpemu.chip_parameters import configure
 from ixpemu.chip_ports import Ports
 from ixpemu.chip_probes import Probes
 from ixpemu.chip_snapshot import Snapshot
+from ixpemu.chip_stop import Stop, places, stopped
 from ixpemu.chip_views import Cap, Hash, Microengine, Msf, Numbered
 from ixpemu.diagnostics import user_error
 from ixpemu.engine.core import run_slice
@@ -37,7 +37,6 @@ from ixpemu.engine.layout import (
     PACKET_DROPPED,
     PACKET_FREE,
     PACKET_SENT,
-    RESERVED_ILLEGAL,
     RESERVED_NAMES,
     STOP_ATTENTION,
     STOP_BREAKPOINT,
@@ -48,7 +47,6 @@ from ixpemu.engine.layout import (
     STOP_INPUT,
     STOP_INTERNAL,
     STOP_INTERRUPT,
-    STOP_NAMES,
     STOP_OUTPUT,
     STOP_PACKET_TABLE,
     STOP_PACKETS,
@@ -65,18 +63,6 @@ if TYPE_CHECKING:
 MODES = ("default", "fast")
 SERVICE = (STOP_INPUT, STOP_OUTPUT, STOP_INTERRUPT, STOP_ATTENTION, STOP_PACKET_TABLE)
 """Reasons for which the engine returns although the run goes on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """Why a run ended and where. `me`, `ctx`, `pc` where one thread was the cause; `message` for people."""
-
-    reason: str
-    cycle: int
-    me: int | None = None
-    ctx: int | None = None
-    pc: int | None = None
-    message: str = ""
 
 
 class Chip:
@@ -98,6 +84,11 @@ class Chip:
         dropped."""
         self._array = new_state()
         self.state: Any = self._array[0]
+        # The fields that every slice touches, as plain views: a record's own attributes take a hundred times as long to find.
+        plain = self._array.view(np.ndarray)
+        self._limit, self._stop_mask, self._now = plain["limit"], plain["stop_mask"], plain["now"]
+        self._inside, self._input_open = plain["packets_inside"], plain["input_open"]
+        self._sent, self._dropped = plain["packets_sent"], plain["packets_dropped"]
         self._memory = configure(self.state, self.parameters)
         self.state.mode = 0 if mode == "fast" else 1
         self._cycle = 0
@@ -142,16 +133,16 @@ class Chip:
 
     @property
     def packets_sent(self) -> int:
-        return int(self.state.packets_sent)
+        return int(self._sent[0])
 
     @property
     def packets_dropped(self) -> int:
-        return int(self.state.packets_dropped)
+        return int(self._dropped[0])
 
     @property
     def packets_out(self) -> int:
         """Packets that have left a port."""
-        return int(self.state.packets_sent)
+        return int(self._sent[0])
 
     @property
     def reserved(self) -> dict[str, int]:
@@ -293,15 +284,15 @@ class Chip:
                 self._let_agents_act()
                 if self._used_up and self._quiet():
                     self._used_up = False
-                    return self._stopped(STOP_QUIET)
+                    return stopped(self.state, self.me, STOP_QUIET, self._cycle)
             limit = min([target, *(agent.due() for agent in self._agents)])
             if limit <= self._cycle:
-                return self._stopped(STOP_CYCLES)
+                return stopped(self.state, self.me, STOP_CYCLES, self._cycle)
             reason = self._slice(limit, mask)
             if reason == STOP_CYCLES:
                 self._cycle = limit
                 if limit == target:
-                    return self._stopped(STOP_CYCLES)
+                    return stopped(self.state, self.me, STOP_CYCLES, self._cycle)
             elif reason == STOP_IDLE:
                 if limit < target:
                     self._cycle = limit
@@ -309,32 +300,30 @@ class Chip:
                 self._cycle = (
                     target if target < NEVER else max(self._cycle, int(self.state.now), int(self.state.engines["clock"].max()))
                 )
-                return self._stopped(STOP_QUIET)
+                return stopped(self.state, self.me, STOP_QUIET, self._cycle)
             else:
-                self._cycle = max(self._cycle, int(self.state.now))
+                self._cycle = max(self._cycle, int(self._now[0]))
                 if reason == STOP_COMMIT:
                     if until is not None and until(self):
                         return Stop("until", self._cycle, message=f"until at cycle {self._cycle:,}; {self.where()}")
                 elif reason == STOP_QUIET:
                     if self._quiet():
-                        return self._stopped(reason)
+                        return stopped(self.state, self.me, reason, self._cycle)
                     self._used_up = True            # the engine asks once; from now on agents may be what is waited for
                 elif reason not in SERVICE or (reason == STOP_PACKET_TABLE and self.keep_packets):
-                    return self._stopped(reason)
+                    return stopped(self.state, self.me, reason, self._cycle)
                 else:
                     self._serve(reason)
 
     def _quiet(self) -> bool:
         """Whether all input is used up, no packet is inside and no agent has anything left to do for one."""
-        state = self.state
-        return not int(state.packets_inside) and not int(state.input_open) and not any(agent.busy() for agent in self._agents)
+        return not self._inside[0] and not self._input_open[0] and not any(agent.busy() for agent in self._agents)
 
     def _slice(self, limit: int, mask: int) -> int:
-        state = self.state
-        state.limit = limit
-        state.stop_mask = mask
+        self._limit[0] = limit
+        self._stop_mask[0] = mask
         with arithmetic():
-            return int(run_slice(state, self._memory))
+            return int(run_slice(self.state, self._memory))
 
     def _serve(self, reason: int) -> None:
         if reason in (STOP_INTERRUPT, STOP_ATTENTION):
@@ -358,28 +347,9 @@ class Chip:
                     agent.act(self._cycle)
                     waiting = True
 
-    def _stopped(self, reason: int) -> Stop:
-        state = self.state
-        name = STOP_NAMES[reason]
-        if reason in (STOP_CYCLES, STOP_QUIET, STOP_PACKETS, STOP_PACKET_TABLE):
-            return Stop(name, self._cycle, message=f"{name} at cycle {self._cycle:,}; {self.where()}")
-        me, ctx, pc = int(state.stop_me), int(state.stop_ctx), int(state.stop_pc)
-        what = name
-        if reason == STOP_RESERVED:
-            kind, value = int(state.stop_kind), int(state.stop_value)
-            if kind == RESERVED_ILLEGAL:
-                value = int(self.me[me].store[pc])
-            what = f"{RESERVED_NAMES[kind]} ({value:#x})"
-        return Stop(name, self._cycle, me, ctx, pc, f"{what}: microengine {me} context {ctx} at {pc}, cycle {self._cycle:,}")
-
     def where(self) -> str:
         """Where the microengines are, as text: the program counter of each one's executing context."""
-        places = []
-        for me in self.me:
-            if int(me.engine.enabled):
-                ctx = me.executing
-                places.append(f"me{me.number} " + ("idle" if ctx is None else f"ctx{ctx} at {me.ctx[ctx].pc}"))
-        return ", ".join(places) if places else "no microengine is enabled"
+        return places(self.me)
 
     def step(self, me: int) -> Stop:
         """Run until microengine `me` has executed one more instruction; everything else keeps time with it."""

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from ixpemu import codes
 from ixpemu.chip_feed import Block, Feed
@@ -87,6 +88,14 @@ def fields_of(state: np.recarray[Any, Any]) -> SimpleNamespace:
     """The array fields of `state.msf` as plain views: a record's own attributes take a thousand times as long to find."""
     msf = state.view(np.ndarray)["msf"]
     return SimpleNamespace(**{name: msf[name][0] for name in MSF.names or () if msf[name].ndim > 1})
+
+
+def _put(ring: npt.NDArray[Any], tail: int, values: npt.NDArray[Any]) -> None:
+    """Values into a ring from counter `tail` on; there is room for them."""
+    at = tail % len(ring)
+    split = min(len(values), len(ring) - at)
+    ring[at : at + split] = values[:split]
+    ring[: len(values) - split] = values[split:]
 
 
 class Port:
@@ -233,6 +242,9 @@ class Port:
         words_left = ARRIVAL_WORDS - (self._word_tail - oldest & 0xFFFFFFFF)
         rows_left = ARRIVAL_ROWS - (tail - head & 0xFFFFFFFF)
         ring = msf.arrival_words[k * ARRIVAL_WORDS : (k + 1) * ARRIVAL_WORDS]
+        rows = slice(k * ARRIVAL_ROWS, (k + 1) * ARRIVAL_ROWS)
+        times, row_lengths, kinds, row_starts = (
+            field[rows] for field in (msf.arrival_time, msf.arrival_length, msf.arrival_kind, msf.arrival_start))
         placed = 0
         while rows_left > 0 and (found := self._next_block()) is not None:
             block, first = found
@@ -242,17 +254,14 @@ class Port:
             if end == first:
                 break
             count = end - first
-            rows = k * ARRIVAL_ROWS + np.arange(tail, tail + count) % ARRIVAL_ROWS
-            starts = block.starts[first : end + 1] - block.starts[first]
-            msf.arrival_time[rows] = self._feeds[0].advance(block.lengths[first:end], block.times[first:end])
-            msf.arrival_length[rows] = block.lengths[first:end]
-            msf.arrival_kind[rows] = block.kinds[first:end]
-            msf.arrival_start[rows] = starts[:-1] + self._word_tail & 0xFFFFFFFF
+            lengths = block.lengths[first:end]
+            starts = block.starts[first:end] + (self._word_tail - int(block.starts[first])) & 0xFFFFFFFF
+            _put(times, tail, self._feeds[0].advance(lengths, block.times[first:end]))
+            _put(row_lengths, tail, lengths)
+            _put(kinds, tail, block.kinds[first:end])
+            _put(row_starts, tail, starts)
             words = block.words[block.starts[first] : block.starts[end]]
-            at = self._word_tail % ARRIVAL_WORDS
-            split = min(len(words), ARRIVAL_WORDS - at)
-            ring[at : at + split] = words[:split]
-            ring[: len(words) - split] = words[split:]
+            _put(ring, self._word_tail, words)
             self._word_tail = self._word_tail + len(words) & 0xFFFFFFFF
             tail = tail + count & 0xFFFFFFFF
             rows_left -= count

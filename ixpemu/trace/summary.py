@@ -223,7 +223,10 @@ class Totals:
 
     def add(self, columns: PacketColumns) -> None:
         """Counts packets; their units must be those of these totals."""
-        order = dict.fromkeys(columns.kind.tolist())
+        if not len(columns):
+            return
+        first = columns.kind[0]
+        order = [int(first)] if (columns.kind == first).all() else list(dict.fromkeys(columns.kind.tolist()))
         for kind in order:
             name = columns.kinds[kind]
             rows = columns.kind == kind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ixpemu import Chip
-from ixpemu.chip import Stop
+from ixpemu.chip_stop import Stop
 from ixpemu.engine.layout import RESERVED_ROWS
 from tests.support.generated_programs import Machine
 
