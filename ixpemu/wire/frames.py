@@ -14,6 +14,8 @@ from typing import Protocol, runtime_checkable
 from ixpemu import codes
 from ixpemu.diagnostics import user_error
 
+LONGEST_FRAME = 262_144
+"""Bytes: the snapshot length that capture tools use for "everything". What claims more is damaged."""
 LONGEST_SPAN = 366 * 86_400 * 1_000_000_000
 """Nanoseconds that a source's times may cover: a year, whose cycles at the fastest clock are still times of the engine."""
 

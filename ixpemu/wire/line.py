@@ -23,6 +23,7 @@ GAP_BYTES = 12
 HEADER_BYTES = 14           # destination, source, type: anything shorter is no frame at all
 SHORTEST_FRAME = 60
 NANOSECONDS = 1_000_000_000
+FARTHEST = 1 << 58          # cycles: years; the engine's clocks go to twice that
 FASTEST_GBPS = 1000         # no Ethernet of this century's first quarter is faster
 
 
@@ -120,7 +121,10 @@ class LineClock:
         return gcd(speed * offered, offered * NANOSECONDS, speed * NANOSECONDS)
 
     def arrivals(self, lengths: IntArray, not_before_ns: IntArray) -> tuple[IntArray, LineClock]:
-        """What `next` gives for a row of frames, as int64 arrays of one length: arrival cycles, and the clock after the last."""
+        """What `next` gives for a row of frames, as int64 arrays of one length: arrival cycles, and the clock after the last.
+
+        A frame that a slow line brings after `FARTHEST` is said to arrive then: no run gets there.
+        """
         grain = self._grain()
         speed, offered = self.line.speed, self.offered
         nanosecond, line_bit, slot_bit = speed * offered // grain, offered * NANOSECONDS // grain, speed * NANOSECONDS // grain
@@ -138,7 +142,7 @@ class LineClock:
         before = np.cumsum(slots) - slots
         starts = before + np.maximum(np.maximum.accumulate(not_before_ns * nanosecond - before), self.free // grain)
         ends = starts + travel * (8 * line_bit)
-        cycles: IntArray = self.origin - (-ends * factor // divisor)
+        cycles: IntArray = np.minimum(self.origin - (-ends * factor // divisor), FARTHEST)
         free = int(starts[-1] + slots[-1]) * grain if len(starts) else self.free
         return cycles, replace(self, free=free)
 
@@ -146,7 +150,8 @@ class LineClock:
         clock = self
         cycles = np.zeros(len(lengths), np.int64)
         for k, (length, due) in enumerate(zip(lengths.tolist(), not_before_ns.tolist(), strict=True)):
-            cycles[k], clock = clock.next(length, due)
+            cycle, clock = clock.next(length, due)
+            cycles[k] = min(cycle, FARTHEST)
         return cycles, clock
 
     def next(self, length: int, not_before_ns: int = 0) -> tuple[int, LineClock]:

@@ -14,11 +14,10 @@ import dpkt
 from ixpemu import codes
 from ixpemu.diagnostics import UserError, user_error
 from ixpemu.files import read_bytes
-from ixpemu.wire.frames import LONGEST_SPAN, Capture, CapturedFrame
+from ixpemu.wire.frames import LONGEST_FRAME, LONGEST_SPAN, Capture, CapturedFrame
 from ixpemu.wire.line import NANOSECONDS
 from ixpemu.wire.pcapng import SECTION_HEADER, read_pcapng
 
-LONGEST_FRAME = 262_144         # the snapshot length that capture tools use for "everything"; more is a damaged header
 MOST_CAPTURE = 2 << 30          # bytes of a capture file: frames are held in memory
 ETHERNET = 1
 _CHECK_PRESENT = 1 << 26        # link-type field: the length of the check sequence is given
@@ -95,10 +94,11 @@ def _read_classic(name: str, content: bytes, magic: int, allow_truncated: bool) 
                 break
             raise truncated(name, number, offset, len(content) - offset, packet_header.__hdr_len__, "its header")
         record = packet_header(content[offset:data])
-        if record.caplen > LONGEST_FRAME or record.tv_usec * scale >= NANOSECONDS:
+        longest = max(record.caplen, record.len)
+        if longest > LONGEST_FRAME or record.tv_usec * scale >= NANOSECONDS:
             raise user_error(
                 codes.CAPTURE_MALFORMED,
-                f"{name}: packet {number} at byte {offset} claims {record.caplen} bytes and {record.tv_usec * scale} ns past the "
+                f"{name}: packet {number} at byte {offset} claims {longest} bytes and {record.tv_usec * scale} ns past the "
                 "second: this is not a packet header",
                 file=name, help=f"the file is damaged at or before byte {offset}; packets 1 to {number - 1} are whole",
             )

@@ -14,7 +14,7 @@ import dpkt
 
 from ixpemu import codes
 from ixpemu.diagnostics import UserError, user_error
-from ixpemu.wire.frames import CapturedFrame
+from ixpemu.wire.frames import LONGEST_FRAME, CapturedFrame
 
 SECTION_HEADER = dpkt.pcapng.PCAPNG_BT_SHB
 _BLOCK_OVERHEAD = 12            # kind, length, length again
@@ -76,18 +76,25 @@ def read_pcapng(name: str, content: bytes, allow_truncated: bool) -> tuple[Captu
             interface = _of(interfaces, parsed.iface_id, name, number, offset)
             if parsed.caplen > len(parsed.pkt_data) or parsed.caplen > length:
                 raise _damaged(name, number, offset, f"claims {parsed.caplen} bytes of packet in a block of {length}")
+            _check_length(name, number, offset, max(parsed.caplen, parsed.pkt_len))
             time_ns = interface.nanoseconds(parsed.ts_high << 32 | parsed.ts_low)
             packets.append(_frame(time_ns, bytes(parsed.pkt_data), parsed.pkt_len, interface))
         elif kind == dpkt.pcapng.PCAPNG_BT_SPB:
             # A simple packet block has no time: it follows the packet before it at once.
             interface = _of(interfaces, 0, name, number, offset)
             original = int.from_bytes(block[8:12], "little" if little else "big")
+            _check_length(name, number, offset, original)
             kept = min(original, interface.snapshot) if interface.snapshot else original
             if kept > length - _BLOCK_OVERHEAD - 4:
                 raise _damaged(name, number, offset, f"claims {kept} bytes of packet in a block of {length}")
             packets.append(_frame(packets[-1].time_ns if packets else 0, block[12 : 12 + kept], original, interface))
         offset += length
     return tuple(packets)
+
+
+def _check_length(name: str, number: int, offset: int, length: int) -> None:
+    if length > LONGEST_FRAME:
+        raise _damaged(name, number, offset, f"claims a packet of {length} bytes, which no capture has")
 
 
 def _frame(time_ns: int, data: bytes, original: int, interface: Interface) -> CapturedFrame:

@@ -1,5 +1,6 @@
 """`ixpemu run` and applications against mistakes in files, in an application's Python, in outputs: nobody sees a traceback."""
 
+import io
 import json
 import os
 import shutil
@@ -9,13 +10,16 @@ import sys
 import time
 from pathlib import Path
 
+import dpkt
+import numpy as np
 import pytest
 
 from ixpemu import App, codes, resources
 from ixpemu.app_interrupt import interrupts
 from ixpemu.diagnostics import UserError
 from ixpemu.net import traffic, write_capture
-from ixpemu.wire import read_capture
+from ixpemu.wire import Line, LineClock, read_capture
+from ixpemu.wire.line import FARTHEST
 
 FRAME = bytes.fromhex("020000000001020000000101") + b"\x08\x00" + bytes(range(46))
 COMMAND = [sys.executable, "-m", "ixpemu", "run"]
@@ -206,6 +210,29 @@ def test_times_that_no_run_reaches_are_a_damaged_capture(folder: Path) -> None:
     write_capture(folder / "in.pcap", [(0, FRAME), (2 * 366 * 86_400 * 10**9, FRAME)])
     with pytest.raises(UserError, match=r"packet 2 comes .* seconds after the first"):
         read_capture(folder / "in.pcap")
+
+
+@pytest.mark.parametrize("form", ["pcap", "pcapng"])
+def test_a_frame_longer_than_any_is_a_damaged_capture(tmp_path: Path, form: str) -> None:
+    """A capture may keep less of a frame than there was; 4 GB of zeros are not made for one damaged length."""
+    content = io.BytesIO()
+    dpkt.pcap.Writer(content).writepkt(FRAME, 1.0) if form == "pcap" else dpkt.pcapng.Writer(content).writepkt(FRAME, 1.0)
+    octets = bytearray(content.getvalue())
+    at = octets.index(FRAME) - 4
+    assert int.from_bytes(octets[at : at + 4], sys.byteorder) == len(FRAME)
+    octets[at : at + 4] = b"\xff\xff\xff\xf0"
+    (tmp_path / "x").write_bytes(octets)
+    with pytest.raises(UserError) as caught:
+        read_capture(tmp_path / "x")
+    assert caught.value.diagnostics[0].code == codes.CAPTURE_MALFORMED
+
+
+def test_a_line_of_a_bit_a_second_brings_frames_when_nobody_waits() -> None:
+    clock = LineClock.at(Line(), 1e-9)
+    lengths, due = np.full(20_000, 200_000), np.zeros(20_000, np.int64)
+    cycles, after = clock.arrivals(lengths, due)
+    assert cycles[0] == clock.next(200_000)[0] and cycles[-1] == FARTHEST and (np.diff(cycles) >= 0).all()
+    assert after.arrivals(lengths[:1], due[:1])[0][0] == FARTHEST
 
 
 @pytest.mark.parametrize(("text", "message", "line"), [
