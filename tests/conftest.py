@@ -1,6 +1,11 @@
-"""Options that all tests share."""
+"""Options that all tests share, and the state of the process they start from."""
+
+import signal
 
 import pytest
+
+# A job that a shell starts in the background ignores interrupts, and so does all that it starts; tests of interrupts need them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
