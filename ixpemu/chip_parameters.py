@@ -9,7 +9,18 @@ import numpy.typing as npt
 
 from ixpemu import codes
 from ixpemu.diagnostics import user_error
-from ixpemu.engine.layout import FIFO_DEPTH_MAX, QUEUE_DEPTH_MAX, STORE_WORDS
+from ixpemu.engine.layout import (
+    FIFO_DEPTH_MAX,
+    QUEUE_DEPTH_MAX,
+    STORE_WORDS,
+    UNIT_CAP,
+    UNIT_DRAM,
+    UNIT_HASH,
+    UNIT_MSF,
+    UNIT_SCRATCH,
+    UNIT_SRAM0,
+    UNIT_SRAM1,
+)
 from ixpemu.engine.parameters import MSF_PARAMETERS, P_LOOKAHEAD, P_MSF_OWN, PARAMETERS
 from ixpemu.engine.state import new_memory
 from ixpemu.isa import instruction_set
@@ -56,9 +67,34 @@ def configure(state: Any, chip: ChipParameters) -> npt.NDArray[np.uint32]:
             state.cap[(csr.address >> 2) & 1023] = csr.reset
     for place, name in enumerate(MSF_PARAMETERS):
         state.parameter[P_MSF_OWN + place] = chip[name]
+    _tables(state, chip)
     # A microengine must not run further ahead than the soonest that something it has not heard of could touch a register of its
     # own: a reflector command that issues now, or a status pushed to a thread that a command puts on a free list now.
     reflected = 1 + chip["command.path_cycles"] + min(chip["cap.read_cycles"], chip["cap.write_cycles"])
     pushed = chip["msf.status_cycles"] + chip["push.s_cycles"] + 2 * chip["push.s_word_cycles"]
     state.parameter[P_LOOKAHEAD] = max(1, min(chip["me.lookahead"], reflected, pushed))
     return memory
+
+
+def _tables(state: Any, chip: ChipParameters) -> None:
+    """What the engine looks up for every command, worked out once: see ixpemu/engine/timing.py."""
+    for name in ("dram.banks", "dram.row_bytes"):
+        if chip[name] & (chip[name] - 1):
+            raise user_error(codes.CHIP_PARAMETER, f"{name} is {chip[name]}, and must be a power of two",
+                             help="correct it in the chip file or in --set")
+    for unit, name in ((UNIT_SRAM0, "sram"), (UNIT_SRAM1, "sram"), (UNIT_SCRATCH, "scratch"), (UNIT_HASH, "hash"),
+                       (UNIT_DRAM, "dram"), (UNIT_MSF, "msf"), (UNIT_CAP, "cap")):
+        state.cost_queue[unit] = chip[f"{name}.queue_depth"]
+        for row, way in ((2 * unit, "read"), (2 * unit + 1, "write")):
+            state.port[row] = row if name == "sram" else 2 * unit
+            state.cost_latency[row] = 0 if name == "hash" else chip[f"{name}.{way}_cycles"]
+            if name in ("scratch", "msf", "cap"):
+                state.cost_command[row] = chip[f"{name}.command_occupancy"]
+            if name == "sram":
+                state.cost_word[row] = chip[f"sram.{way}_word_occupancy"]
+            elif name == "scratch":
+                state.cost_word[row] = chip["scratch.word_occupancy"]
+    state.dram_row_shift = chip["dram.row_bytes"].bit_length() - 1
+    state.dram_bank_mask = chip["dram.banks"] - 1
+    for words in range(len(state.dram_cycles)):
+        state.dram_cycles[words] = -(-max(4 * words, chip["dram.minimum_bytes"]) // chip["dram.bytes_per_cycle"])

@@ -6,7 +6,8 @@ here is what a `do` line of isa/ says, not a mnemonic.
 
 from __future__ import annotations
 
-from ixpemu.engine.commands import (
+from ixpemu.engine.layout import UNIT_CAP, UNIT_DRAM, UNIT_HASH, UNIT_MSF, UNIT_SCRATCH, UNIT_SRAM0
+from ixpemu.engine.timing import (
     COMMAND_FAST,
     COMMAND_FAST_ALU,
     COMMAND_GET,
@@ -21,7 +22,6 @@ from ixpemu.engine.commands import (
     COMMAND_TBUF,
     COMMAND_WRITE,
 )
-from ixpemu.engine.layout import UNIT_CAP, UNIT_DRAM, UNIT_HASH, UNIT_MSF, UNIT_SCRATCH, UNIT_SRAM0
 
 OP_EXTERNAL = 200
 (OP_COMMAND, OP_CSR_READ, OP_CSR_WRITE, OP_SIGNAL_SET, OP_SIGNAL_CLEAR, OP_STATE_SET, OP_STATE_CLEAR, OP_ARBITRATE, OP_KILL,

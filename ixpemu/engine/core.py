@@ -10,12 +10,11 @@ from __future__ import annotations
 from numpy import uint32, uint64
 
 from ixpemu.engine.accounting import serve_probe, take_packet
-from ixpemu.engine.commands import command_ended
 from ixpemu.engine.contexts import set_signals, stop_engine_key, swap_out
 from ixpemu.engine.csrs import future_count_event
 from ixpemu.engine.dispatch import run_private
 from ixpemu.engine.events import release_event, take_event, take_far_event
-from ixpemu.engine.external import execute_external, finish_forced, pending_marks
+from ixpemu.engine.external import execute_external, finish_forced
 from ixpemu.engine.jit import entry, jit
 from ixpemu.engine.lanes import first_key, request_stop, set_alarm, set_engine_key
 from ixpemu.engine.layout import (
@@ -27,7 +26,6 @@ from ixpemu.engine.layout import (
     EVENT_ACCESS,
     EVENT_FLUSH,
     EVENT_NEIGHBOR,
-    EVENT_PULL,
     EVENT_PUSH,
     EVENT_SIGNAL,
     KEY_ME,
@@ -51,7 +49,7 @@ from ixpemu.engine.layout import (
 )
 from ixpemu.engine.msf import msf_timer_event, receive_event, transmit_event
 from ixpemu.engine.parameters import P_LOOKAHEAD
-from ixpemu.engine.registers import filled
+from ixpemu.engine.registers import filled, pending_marks
 from ixpemu.engine.units import access_cap, access_msf, flush_unit, flush_units
 
 
@@ -97,9 +95,6 @@ def event_due(state, memory, slot, now):
                 engine.waits[row] = uint32(engine.waits[row] + uint32(now - engine.slept_at[ctx]))
                 engine.slept_at[ctx] = now
             take_packet(state, engine, ctx, event.packet)
-        command_ended(state, event.me)
-    elif kind == EVENT_PULL:
-        command_ended(state, event.me)
     elif kind == EVENT_NEIGHBOR:
         engine.file[uint32(uint32(NEIGHBOR) + (event.address & uint32(127)))] = event.value
         if event.flag:

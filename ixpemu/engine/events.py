@@ -48,16 +48,21 @@ def highest_bit(bits):
 
 
 @jit
-def put_event(state, when):
-    """Put a new event in at `when`, after the last commit; returns its slot, whose fields the caller sets."""
-    when = uint64(when)
+def new_event(state):
+    """A slot of `state.events` for the caller to fill."""
     left = state.free_events
     if left == uint32(0):
         request_stop(state, STOP_INTERNAL, 0, 0)
         return uint32(0)
     left = uint32(left - uint32(1))
     state.free_events = left
-    slot = uint32(state.free_slot[left])
+    return uint32(state.free_slot[left])
+
+
+@jit
+def schedule_event(state, slot, when):
+    """Put the event of a slot in at `when`, after the last commit."""
+    when = uint64(when)
     state.event_time[slot] = when
     state.event_next[slot] = 0
     if uint64(when - state.now) < uint64(WHEEL):
@@ -67,6 +72,13 @@ def put_event(state, when):
         state.far_count = uint32(state.far_count + uint32(1))
         if when < uint64(state.keys[KEY_FAR] >> uint64(5)):
             set_key(state, KEY_FAR, when)
+
+
+@jit
+def put_event(state, when):
+    """A new event at `when`; returns its slot, whose fields the caller sets."""
+    slot = new_event(state)
+    schedule_event(state, slot, when)
     return slot
 
 
@@ -159,6 +171,21 @@ def chunk_index(state, bus, chunk):
 def reserve(state, bus, ready, cycles):
     """Reserve the first free run of `cycles` (up to 64; a longer one is taken as 64s) of a bus at or after `ready`; returns its
     end."""
+    # The usual case first: a free run inside 64 cycles in which something was reserved before.
+    chunk = uint64(ready >> uint64(6))
+    offset = uint32(uint32(ready) & uint32(63))
+    index = uint32(uint32(bus) * uint32(CHUNKS) + (uint32(chunk) & uint32(CHUNKS - 1)))
+    if uint32(offset + cycles) <= uint32(64) and cycles != uint32(0) and state.bus_chunk[index] == chunk:
+        run = uint64((uint64(0xFFFFFFFFFFFFFFFF) >> uint64(uint32(64) - cycles)) << uint64(offset))
+        if state.bus_bits[index] & run == uint64(0):
+            state.bus_bits[index] = uint64(state.bus_bits[index] | run)
+            return uint64(ready + uint64(cycles))
+    return search_bus(state, bus, ready, cycles)
+
+
+@jit
+def search_bus(state, bus, ready, cycles):
+    """The general case of reserve."""
     when = uint64(ready)
     left = uint32(cycles)
     while left > uint32(0):

@@ -39,20 +39,16 @@ from ixpemu.engine.layout import (
     CSR_VALUE,
     EVENT_NEIGHBOR,
     EVENTS,
-    MARK_READS_IN,
-    MARK_READS_IN_INDEXED,
-    MARK_WRITES_OUT,
-    MARK_WRITES_OUT_INDEXED,
     ME_COUNT,
     POINTER_NEIGHBOR,
     POINTER_NEIGHBOR_DIRECT,
-    QUEUE_ROWS,
     QUEUE_UNITS,
     RESERVED_COMMAND,
     RESERVED_CSR_READ,
     RESERVED_DEFER,
     RESERVED_ILLEGAL,
     RESERVED_STORE_END,
+    SILENT,
     SINK,
     SPECIAL_A,
     SPECIAL_B,
@@ -63,7 +59,6 @@ from ixpemu.engine.layout import (
     STORE_WORDS,
     UNIT_SCRATCH,
     UNIT_SIGNAL,
-    UNIT_SRAM1,
     VOLUNTARY,
     WAKEUP_ANY,
 )
@@ -75,40 +70,28 @@ from ixpemu.engine.units import flush_unit, flush_units
 
 
 @jit
-def pending_marks(engine, ctx):
-    """The marks that make an instruction of `ctx` external right now."""
-    marks = engine.base_marks
-    if engine.in_total:
-        marks = uint32(marks | uint32(MARK_READS_IN_INDEXED))
-        if engine.in_pending[ctx]:
-            marks = uint32(marks | uint32(MARK_READS_IN))
-    if engine.out_total:
-        marks = uint32(marks | uint32(MARK_WRITES_OUT_INDEXED))
-        if engine.out_pending[ctx]:
-            marks = uint32(marks | uint32(MARK_WRITES_OUT))
-    return marks
-
-
-@jit
-def full_until(state, memory, engine, unit, now):
-    """0 if `engine` may issue a command to `unit` now, else the cycle at which to try again."""
+def full_until(state, memory, engine, now):
+    """0 if `engine` may issue a command now, else the cycle at which to try again."""
     free = engine.fifo_time[engine.fifo_next]
     if free > now:
         return free
-    queue = min(unit, uint32(QUEUE_UNITS - 1))
-    crowded = uint32(state.queue_tail[queue] - state.queue_head[queue]) >= uint32(QUEUE_ROWS - 2)
-    if unit <= uint32(UNIT_SRAM1):
-        crowded = crowded or uint32(state.queue_tail[1] - state.queue_head[1]) >= uint32(QUEUE_ROWS - 2)
-    if crowded or state.free_events < uint32(EVENTS // 8) or state.outstanding[engine.number >> uint32(2)] >= uint32(EVENTS // 3):
+    if crowded(state):
         # More is under way than any real queue holds, unless units are only behind with their work.
         flush_units(state, memory, now)
-        queued = uint32(state.queue_tail[queue] - state.queue_head[queue])
-        if unit <= uint32(UNIT_SRAM1):
-            queued = max(queued, uint32(state.queue_tail[1] - state.queue_head[1]))
-        if (queued >= uint32(QUEUE_ROWS - 2) or state.free_events < uint32(EVENTS // 8)
-                or state.outstanding[engine.number >> uint32(2)] >= uint32(EVENTS // 3)):
+        if crowded(state):
             return uint64(now + uint64(1))
     return uint64(0)
+
+
+@jit
+def crowded(state):
+    """Whether there is no room for one more command of any kind."""
+    if state.free_events < uint32(EVENTS // 8):
+        return True
+    most = uint32(0)
+    for unit in range(QUEUE_UNITS):
+        most = max(most, uint32(state.silent_issued[unit] - state.silent_done[unit]))
+    return most >= uint32(SILENT - 1)
 
 
 @jit
@@ -171,7 +154,7 @@ def execute_external(state, memory, engine, i, ctx, now):
     op = uint32(i.op)
     in_slot = engine.slots != uint32(0)
     if op == uint32(OP_COMMAND):
-        again = full_until(state, memory, engine, uint32(i.unit), now)
+        again = full_until(state, memory, engine, now)
         if again != uint64(0):
             stall = uint64(again - now)
             engine.stalled = uint64(engine.stalled + stall)

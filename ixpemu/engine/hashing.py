@@ -37,8 +37,8 @@ def hash_short(key, multiplier, bits):
 
 
 @jit
-def hash_long(state, slot, key_low, key_high, at):
-    """The hash of 128 bits, into words `at` to `at + 3` of event `slot`."""
+def hash_long(state, event, key_low, key_high, at):
+    """The hash of 128 bits, into words `at` to `at + 3` of `event`."""
     m = state.hash_multiplier
     base = HASH_MULTIPLIER_128
     m_low = uint64(m[base]) | (uint64(m[base + 1]) << uint64(32))
@@ -56,7 +56,7 @@ def hash_long(state, slot, key_low, key_high, at):
         if (half >> uint64(63 - (k & 63))) & uint64(1):
             low = uint64(low ^ m_low)
             high = uint64(high ^ m_high)
-    words = state.events[slot].words
+    words = event.words
     words[at] = uint32(low & uint64(0xFFFFFFFF))
     words[at + 1] = uint32(low >> uint64(32))
     words[at + 2] = uint32(high & uint64(0xFFFFFFFF))
@@ -64,11 +64,11 @@ def hash_long(state, slot, key_low, key_high, at):
 
 
 @jit
-def hash_words(state, slot, low, high, bits, at):
-    """The hash of a 48- or 64-bit key given as two words, into words `at` and `at + 1` of event `slot`."""
+def hash_words(state, event, low, high, bits, at):
+    """The hash of a 48- or 64-bit key given as two words, into words `at` and `at + 1` of `event`."""
     place = HASH_MULTIPLIER_48 if uint32(bits) == uint32(48) else HASH_MULTIPLIER_64
     multiplier = uint64(state.hash_multiplier[place]) | (uint64(state.hash_multiplier[place + 1]) << uint64(32))
     result = hash_short(uint64(low) | (uint64(high) << uint64(32)), multiplier, bits)
-    words = state.events[slot].words
+    words = event.words
     words[at] = uint32(result & uint64(0xFFFFFFFF))
     words[at + 1] = uint32(result >> uint64(32))

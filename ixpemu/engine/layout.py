@@ -46,8 +46,8 @@ KEY_WHEEL, KEY_FAR, LANE_ALARM, KEY_ME = 0, 1, 2, 4
 KEYS = 12
 WHEEL = 2048                # cycles that the event queue looks ahead without its overflow list; a power of two
 EVENTS = 1024               # events that can wait at once
+SILENT = 64                 # writes of one unit under way at once that signal nothing; their slots lie behind those of the events
 QUEUE_UNITS = 5             # SRAM 0 and 1, scratch, hash, DRAM: units whose commands wait in a queue of their own
-QUEUE_ROWS = 128            # commands of one unit under way at once; more stall their microengines
 
 # Buses, each with a calendar: S push and pull by cluster, D push and pull.
 BUS_PUSH0, BUS_PUSH1, BUS_PULL0, BUS_PULL1, BUS_D_PUSH, BUS_D_PULL = 0, 1, 2, 3, 4, 5
@@ -152,6 +152,7 @@ ENGINE = np.dtype([
     ("pc", "u4", (CONTEXTS,)),
     ("signals", "u4", (CONTEXTS,)),     # event signals that have arrived, bits 15..1
     ("wakeup", "u4", (CONTEXTS,)),      # signals slept on, bits 15..1; bit 16: any of them; bit 0: voluntary
+    ("marks", "u4", (CONTEXTS,)),            # MARK_READS_IN and MARK_WRITES_OUT while the next two are not 0
     ("in_pending", "u4", (CONTEXTS,)), ("out_pending", "u4", (CONTEXTS,)),   # pushes and pulls outstanding
     ("in_registers", "u8", (CONTEXTS,)), ("out_registers", "u8", (CONTEXTS,)),     # theirs: 31..0 SRAM, 63..32 DRAM
     ("in_shared", "u4"), ("out_shared", "u4"),     # masks of contexts of which two commands use one register
@@ -175,28 +176,21 @@ ENGINE = np.dtype([
     ("slept_at", "u8", (CONTEXTS,)), ("ready_at", "u8", (CONTEXTS,)),
 ], align=True)
 
-ACCESS = np.dtype([
-    ("time", "u8"),             # when the unit touches memory
-    ("address", "u4"), ("value", "u4"),
-    ("first", "u2"),            # register-file index of the first transfer register
-    ("pc", "u2"),               # address of the command
-    ("slot", "u2"),             # event that ends it, whose words a read fills; EVENTS for none
-    ("me", "u1"), ("ctx", "u1"),
-    ("command", "u1"), ("total", "u1"), ("unit", "u1"), ("byte_mask", "u1"),
-], align=True)
-"""A command in the queue of a unit. `total` counts 4-byte words."""
-
 EVENT = np.dtype([
-    ("kind", "u1"), ("me", "u1"), ("ctx", "u1"), ("unit", "u1"),
+    ("access", "u8"),           # when the unit touches memory
+    ("address", "u4"), ("value", "u4"),
     ("signals", "u4"),          # mask to set in the context
     ("packet", "u4"),           # packet the context works on from here on, 0: unchanged
-    ("address", "u4"), ("value", "u4"),         # of EVENT_ACCESS and EVENT_NEIGHBOR
-    ("first", "u2"), ("pc", "u2"),
-    ("command", "u1"), ("total", "u1"), ("byte_mask", "u1"), ("flag", "u1"),
+    ("first", "u2"),            # register-file index of the first transfer register
+    ("pc", "u2"),               # address of the command
+    ("queued", "u2"),           # slot of the next command in the unit's queue, plus one
+    ("kind", "u1"),             # EVENT_*
+    ("me", "u1"), ("ctx", "u1"), ("unit", "u1"), ("command", "u1"), ("total", "u1"), ("byte_mask", "u1"),
+    ("flag", "u1"),             # of EVENT_NEIGHBOR: the word goes on the ring
     ("words", "u4", (32,)),
 ], align=True)
-"""What reaches a microengine or a unit at a time: words and signals of a push, the end of a pull, a signal or word from another
-microengine, a command of the MSF or the CAP at its access time."""
+"""What reaches a microengine or a unit at a time: a command on its way and back, a signal or word from another microengine.
+`total` counts 4-byte words."""
 
 PACKET = np.dtype([
     ("number", "u4"), ("status", "u4"),         # PACKET_*

@@ -13,7 +13,9 @@ from ixpemu.engine.layout import (
     DRAM_IN,
     DRAM_OUT,
     MARK_READS_IN,
+    MARK_READS_IN_INDEXED,
     MARK_WRITES_OUT,
+    MARK_WRITES_OUT_INDEXED,
     NEIGHBOR,
     SRAM_IN,
     SRAM_OUT,
@@ -53,6 +55,7 @@ def note_in(engine, ctx, first, words):
     engine.in_registers[ctx] = uint64(engine.in_registers[ctx] | bits)
     engine.in_pending[ctx] = uint32(engine.in_pending[ctx] + uint32(1))
     engine.in_total = uint32(engine.in_total + uint32(1))
+    engine.marks[ctx] = uint32(engine.marks[ctx] | uint32(MARK_READS_IN))
 
 
 @jit
@@ -64,6 +67,7 @@ def filled(engine, ctx, first, words):
     engine.in_total = uint32(engine.in_total - uint32(1))
     if left == uint32(0):
         engine.in_registers[ctx] = uint64(0)
+        engine.marks[ctx] = uint32(engine.marks[ctx] & ~uint32(MARK_READS_IN))
         engine.in_shared = uint32(engine.in_shared & ~(uint32(1) << ctx))
     elif (engine.in_shared >> ctx) & uint32(1) == uint32(0):
         engine.in_registers[ctx] = uint64(engine.in_registers[ctx] & ~register_bits(first, words, ctx))
@@ -79,6 +83,7 @@ def note_out(engine, ctx, first, words):
     engine.out_registers[ctx] = uint64(engine.out_registers[ctx] | bits)
     engine.out_pending[ctx] = uint32(engine.out_pending[ctx] + uint32(1))
     engine.out_total = uint32(engine.out_total + uint32(1))
+    engine.marks[ctx] = uint32(engine.marks[ctx] | uint32(MARK_WRITES_OUT))
 
 
 @jit
@@ -90,6 +95,7 @@ def pulled(engine, ctx, first, words):
     engine.out_total = uint32(engine.out_total - uint32(1))
     if left == uint32(0):
         engine.out_registers[ctx] = uint64(0)
+        engine.marks[ctx] = uint32(engine.marks[ctx] & ~uint32(MARK_WRITES_OUT))
         engine.out_shared = uint32(engine.out_shared & ~(uint32(1) << ctx))
     elif (engine.out_shared >> ctx) & uint32(1) == uint32(0):
         engine.out_registers[ctx] = uint64(engine.out_registers[ctx] & ~register_bits(first, words, ctx))
@@ -115,3 +121,14 @@ def in_the_way(engine, i, ctx, marks):
         if engine.out_registers[ctx] & register_bits(uint32(d + (ctx << uint32(4))), uint32(1), ctx):
             return True
     return False
+
+
+@jit
+def pending_marks(engine, ctx):
+    """The marks that make an instruction of `ctx` external right now."""
+    marks = uint32(engine.base_marks | engine.marks[ctx])
+    if engine.in_total:
+        marks = uint32(marks | uint32(MARK_READS_IN_INDEXED))
+    if engine.out_total:
+        marks = uint32(marks | uint32(MARK_WRITES_OUT_INDEXED))
+    return marks

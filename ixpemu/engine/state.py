@@ -9,7 +9,6 @@ import numpy as np
 
 from ixpemu.engine.actions import OP_STORE_END
 from ixpemu.engine.layout import (
-    ACCESS,
     ALARMS,
     BUSES,
     CODE,
@@ -28,10 +27,10 @@ from ixpemu.engine.layout import (
     PACKET_ROWS,
     PROBE,
     QUEUE_DEPTH_MAX,
-    QUEUE_ROWS,
     QUEUE_UNITS,
     RESERVED_KINDS,
     RESERVED_ROWS,
+    SILENT,
     STORE_WORDS,
     UNIT_COUNT,
     WHEEL,
@@ -64,11 +63,16 @@ STATE = np.dtype([
     ("far_slot", "u2", (EVENTS,)), ("far_count", "u4"),
     ("bus_bits", "u8", (BUSES * 32,)), ("bus_chunk", "u8", (BUSES * 32,)),
     ("push_last", "u8", (2 * UNIT_COUNT,)),     # when a unit's last push to a cluster was ready: they keep their order
-    ("queue_head", "u4", (UNIT_COUNT,)), ("queue_tail", "u4", (UNIT_COUNT,)), ("queue_last", "u8", (UNIT_COUNT,)),
+    # Queues of the units, by slot plus one; and the latest access time in each
+    ("queue_first", "u2", (UNIT_COUNT,)), ("queue_end", "u2", (UNIT_COUNT,)), ("queue_last", "u8", (UNIT_COUNT,)),
+    ("silent_issued", "u4", (UNIT_COUNT,)), ("silent_done", "u4", (UNIT_COUNT,)),
     ("alarm", "u8", (ALARMS,)),
     ("command_bus", "u8", (2,)),            # when each cluster's command bus takes the next command
-    ("outstanding", "u4", (2,)),            # commands of each cluster not yet signalled
-    ("free_at", "u8", (UNIT_COUNT,)), ("write_free_at", "u8", (UNIT_COUNT,)),
+    ("free_at", "u8", (2 * UNIT_COUNT,)),   # when each port takes its next command
+    # Figures worked out from the parameters, row 2 * unit for reads and 2 * unit + 1 for writes, see timing.py
+    ("port", "u4", (2 * UNIT_COUNT,)), ("cost_latency", "u4", (2 * UNIT_COUNT,)), ("cost_command", "u4", (2 * UNIT_COUNT,)),
+    ("cost_word", "u4", (2 * UNIT_COUNT,)), ("cost_queue", "u4", (UNIT_COUNT,)),
+    ("dram_row_shift", "u4"), ("dram_bank_mask", "u4"), ("dram_cycles", "u4", (40,)),
     ("queue_time", "u8", (UNIT_COUNT * QUEUE_DEPTH_MAX,)), ("queue_next", "u4", (UNIT_COUNT,)),
     ("commands", "u8", (UNIT_COUNT,)), ("words_moved", "u8", (UNIT_COUNT,)), ("busy", "u8", (UNIT_COUNT,)),
     # memory map, word indexes into `memory`
@@ -100,8 +104,7 @@ STATE = np.dtype([
     ("reserved_time", "u8", (RESERVED_ROWS,)),
     ("engines", ENGINE, (ME_COUNT,)),
     ("msf", MSF),
-    ("queue", ACCESS, (QUEUE_UNITS * QUEUE_ROWS,)),
-    ("events", EVENT, (EVENTS,)),
+    ("events", EVENT, (EVENTS + QUEUE_UNITS * SILENT,)),
     ("code", CODE, (ME_COUNT * STORE_WORDS,)),
     ("store", "u8", (ME_COUNT * STORE_WORDS,)),     # the words behind `code`, for whoever reads the control store
     ("packets", PACKET, (PACKET_ROWS,)),

@@ -10,26 +10,12 @@ from __future__ import annotations
 from numpy import uint32, uint64
 
 from ixpemu.engine.cap import cap_read, cap_write, reflect_engine, reflect_read, reflect_write
-from ixpemu.engine.commands import (
-    COMMAND_GET,
-    COMMAND_HASH_48,
-    COMMAND_HASH_128,
-    COMMAND_PUT,
-    COMMAND_RBUF,
-    COMMAND_READ,
-    COMMAND_REFLECT_READ,
-    COMMAND_REFLECT_WRITE,
-    COMMAND_WRITE,
-    command_ended,
-    end_pull,
-    push_words,
-)
+from ixpemu.engine.commands import end_pull, push_words
 from ixpemu.engine.hashing import hash_long, hash_words
 from ixpemu.engine.jit import jit
 from ixpemu.engine.layout import (
     DRAM_OUT,
     EVENTS,
-    QUEUE_ROWS,
     QUEUE_UNITS,
     SRAM_IN,
     SRAM_OUT,
@@ -42,6 +28,17 @@ from ixpemu.engine.memories import mark_written, memory_index, merge_word
 from ixpemu.engine.msf import dram_to_tbuf, msf_fast_write, msf_read, msf_write, rbuf_to_dram
 from ixpemu.engine.registers import pulled
 from ixpemu.engine.rings import get_word, put_word, update_flag
+from ixpemu.engine.timing import (
+    COMMAND_GET,
+    COMMAND_HASH_48,
+    COMMAND_HASH_128,
+    COMMAND_PUT,
+    COMMAND_RBUF,
+    COMMAND_READ,
+    COMMAND_REFLECT_READ,
+    COMMAND_REFLECT_WRITE,
+    COMMAND_WRITE,
+)
 
 
 @jit
@@ -49,9 +46,9 @@ def access_memory(state, memory, entry):
     """A read or write of SRAM, scratch memory or DRAM."""
     words = uint32(entry.total)
     first = uint32(entry.first)
-    index = memory_index(state, entry.unit, entry.address, words, entry.me, entry.ctx, entry.pc, entry.time)
+    index = memory_index(state, entry.unit, entry.address, words, entry.me, entry.ctx, entry.pc, entry.access)
     if entry.command == COMMAND_READ:
-        out = state.events[entry.slot].words
+        out = entry.words
         for k in range(words):
             out[k] = memory[uint32(index + uint32(k))]
         return
@@ -68,8 +65,6 @@ def access_memory(state, memory, entry):
                        uint32((uint32(entry.byte_mask) >> shift) & uint32(15)))
     mark_written(memory, index, words)
     pulled(engine, entry.ctx, first, words)
-    if entry.slot == EVENTS:
-        command_ended(state, entry.me)
 
 
 @jit
@@ -79,33 +74,29 @@ def access_ring(state, memory, entry):
     words = uint32(entry.total)
     first = uint32(entry.first)
     if entry.command == COMMAND_GET:
-        out = state.events[entry.slot].words
+        out = entry.words
         for k in range(words):
             out[k] = get_word(state, memory, ring)
     else:
         engine = state.engines[entry.me]
         file = engine.file
         for k in range(words):
-            put_word(state, memory, ring, file[uint32(first + uint32(k))], entry.me, entry.ctx, entry.pc, entry.time)
+            put_word(state, memory, ring, file[uint32(first + uint32(k))], entry.me, entry.ctx, entry.pc, entry.access)
         pulled(engine, entry.ctx, first, words)
-        if entry.slot == EVENTS:
-            command_ended(state, entry.me)
-    update_flag(state, ring, entry.time)
+    update_flag(state, ring, entry.access)
 
 
 @jit
 def access_buffers(state, memory, entry):
     """dram[rbuf_rd] or dram[tbuf_wr]: `value` is the byte address in the RBUF/TBUF window at 0x2000."""
     words = uint32(entry.total)
-    index = memory_index(state, entry.unit, entry.address, words, entry.me, entry.ctx, entry.pc, entry.time)
+    index = memory_index(state, entry.unit, entry.address, words, entry.me, entry.ctx, entry.pc, entry.access)
     offset = uint32(entry.value & uint32(0x1FFF))
     if entry.command == COMMAND_RBUF:
-        rbuf_to_dram(state, memory, offset, index, words, entry.time)
+        rbuf_to_dram(state, memory, offset, index, words, entry.access)
         mark_written(memory, index, words)
     else:
-        dram_to_tbuf(state, memory, offset, index, words, entry.time)
-    if entry.slot == EVENTS:
-        command_ended(state, entry.me)
+        dram_to_tbuf(state, memory, offset, index, words, entry.access)
 
 
 @jit
@@ -116,19 +107,18 @@ def access_hash(state, entry):
     first = uint32(entry.first)
     engine = state.engines[entry.me]
     file = engine.file
-    slot = uint32(entry.slot)
     # Operands are numbered as the transfer-in registers they return to.
     source = uint32(first - uint32(SRAM_IN) + uint32(SRAM_OUT))
     if entry.command == COMMAND_HASH_128:
         for k in range(0, words, 4):
             at = uint32(source + uint32(k))
-            hash_long(state, slot, uint64(file[at]) | (uint64(file[at + 1]) << uint64(32)),
+            hash_long(state, entry, uint64(file[at]) | (uint64(file[at + 1]) << uint64(32)),
                       uint64(file[at + 2]) | (uint64(file[at + 3]) << uint64(32)), k)
     else:
         bits = 48 if entry.command == COMMAND_HASH_48 else 64
         for k in range(0, words, 2):
             at = uint32(source + uint32(k))
-            hash_words(state, slot, file[at], file[at + 1], bits, k)
+            hash_words(state, entry, file[at], file[at + 1], bits, k)
     pulled(engine, entry.ctx, first, words)
 
 
@@ -150,27 +140,32 @@ def access_queued(state, memory, entry):
 def flush_unit(state, memory, unit, until):
     """Let a unit do everything whose access time is `until` or earlier.
 
-    Its queue is in order and nobody else touches its memory, so that it makes no difference when this is called, as long as it is
-    before somebody looks: at the end of a command, before a register that a write will pull changes, before a state input or CSR
-    of the unit is read, before Python acts, at the end of a slice.
+    Its queue is in order and nobody else touches its memory, so that it makes no difference when this is called, as long as it
+    is before somebody looks: at the end of a command, before a register that a write will pull changes, before a state input or
+    CSR of the unit is read, before Python acts, at the end of a slice.
     """
     unit = uint32(unit)
-    head = state.queue_head[unit]
-    tail = state.queue_tail[unit]
-    while head != tail:
-        entry = state.queue[uint32(unit * uint32(QUEUE_ROWS) + (head & uint32(QUEUE_ROWS - 1)))]
-        if entry.time > until:
+    first = uint32(state.queue_first[unit])
+    while first != uint32(0):
+        slot = uint32(first - uint32(1))
+        entry = state.events[slot]
+        if entry.access > until:
             break
         access_queued(state, memory, entry)
-        head = uint32(head + uint32(1))
-    state.queue_head[unit] = head
+        first = uint32(entry.queued)
+        entry.queued = 0                # so that whether another one came before the unit got here leaves no trace
+        if slot >= uint32(EVENTS):
+            state.silent_done[unit] = uint32(state.silent_done[unit] + uint32(1))
+    state.queue_first[unit] = first
+    if first == uint32(0):
+        state.queue_end[unit] = 0
 
 
 @jit
 def flush_units(state, memory, until):
     """The same for all units with a queue."""
     for unit in range(QUEUE_UNITS):
-        if state.queue_head[unit] != state.queue_tail[unit]:
+        if state.queue_first[unit] != 0:
             flush_unit(state, memory, uint32(unit), until)
 
 
@@ -189,20 +184,12 @@ def access_msf(state, memory, entry, now):
             msf_write(state, memory, uint32(entry.address + uint32(4) * uint32(k)), engine.file[uint32(first + uint32(k))],
                       entry.me, entry.ctx, now)
         pulled(engine, entry.ctx, first, words)
-        end_write(state, entry, words, now)
+        end_pull(state, entry.me, entry.ctx, words, entry.signals, entry.unit, now)
     else:
         # The two address operands add up to a CSR address in [15:0] and its data in [31:16].
         msf_fast_write(
             state, memory, uint32(entry.address & uint32(0xFFFF)), uint32(entry.address >> uint32(16)), entry.me, entry.ctx, now
         )
-        command_ended(state, entry.me)
-
-
-@jit
-def end_write(state, entry, words, now):
-    """End a write of the MSF or the CAP at its access time."""
-    if end_pull(state, entry.me, entry.ctx, words, 0, entry.signals, entry.unit, now) == uint32(EVENTS):
-        command_ended(state, entry.me)
 
 
 @jit
@@ -234,7 +221,6 @@ def access_cap(state, memory, entry, now):
             else:
                 reflect_write(state, target, address, engine.file[uint32(first + uint32(k))], now)
         pulled(engine, entry.ctx, first, words)
-        end_write(state, entry, words, now)
+        end_pull(state, entry.me, entry.ctx, words, entry.signals, entry.unit, now)
     else:
         cap_write(state, memory, entry.address, entry.value, entry.me, entry.ctx, now)
-        command_ended(state, entry.me)
