@@ -69,7 +69,7 @@ class Snapshot:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Snapshot) and self.version == other.version and not self.differences(other)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]     # it is compared by what it holds, which can be large: not hashable
 
     @property
     def nbytes(self) -> int:

@@ -61,7 +61,7 @@ class Numbered(tuple[Part, ...]):
         made.what, made.code = what, code
         return made
 
-    def __getitem__(self, number: SupportsIndex) -> Part:  # type: ignore[override]
+    def __getitem__(self, number: SupportsIndex) -> Part:  # type: ignore[override]     # a number only; tuples also slice
         if not 0 <= (index := number.__index__()) < len(self):
             raise user_error(self.code, f"there is no {self.what} {index}", help=f"they are numbered 0 to {len(self) - 1}")
         return super().__getitem__(index)

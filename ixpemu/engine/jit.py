@@ -115,7 +115,7 @@ def _compile(function: Function, pipeline: str, **options: bool) -> Function:
     finally:
         config.CACHE_DIR = kept
     _share_signatures(compiled)
-    return compiled  # type: ignore[no-any-return]
+    return compiled  # type: ignore[no-any-return]     # numba has no types
 
 
 def _share_signatures(dispatcher: Any) -> None:

@@ -37,7 +37,7 @@ def _link(library: Any) -> None:
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class PartLowering(NativeLowering):  # type: ignore[misc]
+class PartLowering(NativeLowering):  # type: ignore[misc]     # numba has no types
     """Lowers a function that only compiled code calls: no machine code of its own."""
 
     _name = "ixpemu_part_lowering"
