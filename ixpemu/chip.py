@@ -15,40 +15,30 @@ import numpy.typing as npt
 
 from ixpemu import chip_snapshot, codes
 from ixpemu.chip_agents import STORE, Agent, Entry, Journal
+from ixpemu.chip_csrs import Cap, Hash, Msf
+from ixpemu.chip_drive import Drive
 from ixpemu.chip_memory import Memory, Scratch, flag_pages
 from ixpemu.chip_parameters import configure
 from ixpemu.chip_ports import Ports
 from ixpemu.chip_probes import Probes
 from ixpemu.chip_snapshot import Snapshot
-from ixpemu.chip_stop import Stop, places, stopped
-from ixpemu.chip_views import Cap, Hash, Microengine, Msf, Numbered
+from ixpemu.chip_stop import Stop, places
+from ixpemu.chip_views import Microengine, Numbered
 from ixpemu.diagnostics import user_error
-from ixpemu.engine.core import run_slice
 from ixpemu.engine.host import HOST_ENABLE, HOST_ORIGINATE, HOST_RESET, READS, host_call
 from ixpemu.engine.jit import arithmetic
 from ixpemu.engine.layout import (
     CONTEXTS,
-    KEY_SHIFT,
     MARK_BREAK,
     MARK_EXTERNAL,
     MARK_PROBE,
     ME_COUNT,
     NEVER,
-    PACKET_DROPPED,
-    PACKET_FREE,
-    PACKET_SENT,
     RESERVED_NAMES,
-    STOP_ATTENTION,
     STOP_BREAKPOINT,
     STOP_COMMIT,
-    STOP_CYCLES,
     STOP_HALT,
-    STOP_IDLE,
-    STOP_INPUT,
     STOP_INTERNAL,
-    STOP_INTERRUPT,
-    STOP_OUTPUT,
-    STOP_PACKET_TABLE,
     STOP_PACKETS,
     STOP_QUIET,
     STOP_RESERVED,
@@ -61,8 +51,6 @@ if TYPE_CHECKING:
     from ixpemu.image import Image
 
 MODES = ("default", "fast")
-SERVICE = (STOP_INPUT, STOP_OUTPUT, STOP_INTERRUPT, STOP_ATTENTION, STOP_PACKET_TABLE)
-"""Reasons for which the engine returns although the run goes on."""
 
 
 class Chip:
@@ -79,21 +67,13 @@ class Chip:
         self.mode = mode
         self.strict = strict
         self.journal = Journal()
-        self.keep_packets = False
-        """Whether a run ends ("packet table") when finished rows of the packet table have to be collected; else they are
-        dropped."""
         self._array = new_state()
         self.state: Any = self._array[0]
-        # The fields that every slice touches, as plain views: a record's own attributes take a hundred times as long to find.
+        # What is asked often, as plain views: a record's own attributes take a hundred times as long to find.
         plain = self._array.view(np.ndarray)
-        self._limit, self._stop_mask, self._now = plain["limit"], plain["stop_mask"], plain["now"]
-        self._inside, self._input_open = plain["packets_inside"], plain["input_open"]
         self._sent, self._dropped = plain["packets_sent"], plain["packets_dropped"]
         self._memory = configure(self.state, self.parameters)
         self.state.mode = 0 if mode == "fast" else 1
-        self._cycle = 0
-        self._agents: list[Agent] = []
-        self._used_up = False           # the engine has found all input used up and nothing inside, and an agent was busy
         self._breaks: set[tuple[int, int]] = set()
         state, memory = self.state, self._memory
         self.sram = Numbered("SRAM channel", codes.MEMORY_ADDRESS, (
@@ -106,7 +86,8 @@ class Chip:
         self.cap = Cap(self._call)
         self.hash = Hash(state, self._call)
         self.probes = Probes(state)
-        self.ports = Ports(self._array, lambda: self._cycle)
+        self.ports = Ports(self._array, lambda: self._drive.cycle)
+        self._drive = Drive(self._array, memory, self.me, self.ports)
         self.parameter_values = {name: self.parameters[name] for name in self.parameters}
 
     @classmethod
@@ -119,7 +100,17 @@ class Chip:
     @property
     def cycle(self) -> int:
         """Where the chip stands, in cycles since reset."""
-        return self._cycle
+        return self._drive.cycle
+
+    @property
+    def keep_packets(self) -> bool:
+        """Whether a run ends ("packet table") when finished rows of the packet table have to be collected; else they are
+        dropped."""
+        return self._drive.keep_packets
+
+    @keep_packets.setter
+    def keep_packets(self, keep: bool) -> None:
+        self._drive.keep_packets = keep
 
     @property
     def clock_hz(self) -> int:
@@ -219,7 +210,7 @@ class Chip:
 
     def attach(self, agent: Agent) -> None:
         """Let an agent act on the chip from now on."""
-        self._agents.append(agent)
+        self._drive.agents.append(agent)
 
     def originate(self, handle: int, length: int) -> int:
         """Number a packet that Python has put into buffer `handle` for the microengines to send, so that it is accounted for.
@@ -231,15 +222,15 @@ class Chip:
     def _call(self, operation: int, a: int = 0, b: int = 0, c: int = 0) -> int:
         with arithmetic():
             result = int(host_call(self.state, self._memory, np.uint64(operation), np.uint64(a), np.uint64(b), np.uint64(c),
-                                   np.uint64(self._cycle)))
+                                   np.uint64(self._drive.cycle)))
         if operation not in READS:
-            self.journal.note(Entry(self._cycle, operation, (a, b, c), result=result))
+            self.journal.note(Entry(self._drive.cycle, operation, (a, b, c), result=result))
         return result
 
     def _store(self, index: int, words: npt.NDArray[np.uint32]) -> None:
         self._memory[index : index + len(words)] = words
         flag_pages(self._memory, index, len(words))
-        self.journal.note(Entry(self._cycle, STORE, (index,), words))
+        self.journal.note(Entry(self._drive.cycle, STORE, (index,), words))
 
     # Time
 
@@ -257,10 +248,10 @@ class Chip:
         for name, value in (("cycles", cycles), ("packets", packets)):
             if value is not None and (not isinstance(value, int | np.integer) or value < 0):
                 raise user_error(codes.RUN_ARGUMENT, f"cannot run for {value} {name}", help="a whole number, 0 or more")
-        target = NEVER if cycles is None else min(NEVER, self._cycle + int(cycles))
+        target = NEVER if cycles is None else min(NEVER, self._drive.cycle + int(cycles))
         done = self.packets_sent + self.packets_dropped
         self.state.stop_at_packets = NEVER if packets is None else min(NEVER, done + int(packets))
-        mask = 1 << STOP_HALT | 1 << STOP_INTERNAL | 1 << STOP_QUIET | sum(1 << reason for reason in SERVICE)
+        mask = 1 << STOP_HALT | 1 << STOP_INTERNAL | 1 << STOP_QUIET
         if packets is not None:
             mask |= 1 << STOP_PACKETS
         if until is not None:
@@ -272,80 +263,7 @@ class Chip:
         self.state.engines["base_marks"] = (
             MARK_EXTERNAL | (MARK_PROBE if self.mode == "default" else 0) | (MARK_BREAK if to_break else 0)
         )
-        self.ports.service()
-        stop = self._run(target, mask, until)
-        self.ports.service()
-        self.ports.flush()
-        return stop
-
-    def _run(self, target: int, mask: int, until: Callable[[Chip], bool] | None) -> Stop:
-        while True:
-            if self._agents:
-                self._let_agents_act()
-                if self._used_up and self._quiet():
-                    self._used_up = False
-                    return stopped(self.state, self.me, STOP_QUIET, self._cycle)
-            limit = min([target, *(agent.due() for agent in self._agents)])
-            if limit <= self._cycle:
-                return stopped(self.state, self.me, STOP_CYCLES, self._cycle)
-            reason = self._slice(limit, mask)
-            if reason == STOP_CYCLES:
-                self._cycle = limit
-                if limit == target:
-                    return stopped(self.state, self.me, STOP_CYCLES, self._cycle)
-            elif reason == STOP_IDLE:
-                if limit < target:
-                    self._cycle = limit
-                    continue
-                self._cycle = (
-                    target if target < NEVER else max(self._cycle, int(self.state.now), int(self.state.engines["clock"].max()))
-                )
-                return stopped(self.state, self.me, STOP_QUIET, self._cycle)
-            else:
-                self._cycle = max(self._cycle, int(self._now[0]))
-                if reason == STOP_COMMIT:
-                    if until is not None and until(self):
-                        return Stop("until", self._cycle, message=f"until at cycle {self._cycle:,}; {self.where()}")
-                elif reason == STOP_QUIET:
-                    if self._quiet():
-                        return stopped(self.state, self.me, reason, self._cycle)
-                    self._used_up = True            # the engine asks once; from now on agents may be what is waited for
-                elif reason not in SERVICE or (reason == STOP_PACKET_TABLE and self.keep_packets):
-                    return stopped(self.state, self.me, reason, self._cycle)
-                else:
-                    self._serve(reason)
-
-    def _quiet(self) -> bool:
-        """Whether all input is used up, no packet is inside and no agent has anything left to do for one."""
-        return not self._inside[0] and not self._input_open[0] and not any(agent.busy() for agent in self._agents)
-
-    def _slice(self, limit: int, mask: int) -> int:
-        self._limit[0] = limit
-        self._stop_mask[0] = mask
-        with arithmetic():
-            return int(run_slice(self.state, self._memory))
-
-    def _serve(self, reason: int) -> None:
-        if reason in (STOP_INTERRUPT, STOP_ATTENTION):
-            source = "attention"
-            if reason == STOP_INTERRUPT:
-                source = "thread_b" if int(self.state.stop_value) else "thread_a"
-            for agent in self._agents:
-                agent.interrupt(self._cycle, source)
-        elif reason == STOP_PACKET_TABLE:
-            status = self.state.packets["status"]
-            status[(status == PACKET_SENT) | (status == PACKET_DROPPED)] = PACKET_FREE
-        self.ports.service()
-
-    def _let_agents_act(self) -> None:
-        # An agent may make another one due at this very cycle; every act must move its agent on.
-        waiting = True
-        while waiting:
-            waiting = False
-            for agent in self._agents:
-                if agent.due() <= self._cycle:
-                    agent.act(self._cycle)
-                    waiting = True
+        return self._drive.run(target, mask, None if until is None else lambda: until(self))
 
     def where(self) -> str:
         """Where the microengines are, as text: the program counter of each one's executing context."""
@@ -353,18 +271,7 @@ class Chip:
 
     def step(self, me: int) -> Stop:
         """Run until microengine `me` has executed one more instruction; everything else keeps time with it."""
-        engine = self._me(me).engine
-        retired = int(engine.retired)
-        while int(engine.retired) == retired:
-            first = int(self.state.keys.min()) >> KEY_SHIFT
-            wanted = int(engine.clock) if int(engine.context) < 0x80 else first
-            due = min([NEVER, *(agent.due() for agent in self._agents)])
-            if min(wanted, due) >= NEVER:
-                return Stop("quiet", self._cycle, message=f"microengine {me} will never run again; {self.where()}")
-            stop = self.run(cycles=max(min(wanted, due), self._cycle) + 1 - self._cycle)
-            if stop.reason not in ("cycles", "quiet"):
-                return stop
-        return Stop("step", self._cycle, me, message=f"step at cycle {self._cycle:,}; {self.where()}")
+        return self._drive.step(self._me(me), lambda cycles: self.run(cycles=cycles))
 
     def step_cycle(self) -> Stop:
         """Run one cycle."""
@@ -375,14 +282,14 @@ class Chip:
     def snapshot(self) -> Snapshot:
         """Everything that decides what the chip does next. Agents keep their own state."""
         return chip_snapshot.take(
-            self._array, self._memory, self._cycle, self.parameter_values, len(self.journal), self.ports.save()
+            self._array, self._memory, self._drive.cycle, self.parameter_values, len(self.journal), self.ports.save()
         )
 
     def restore(self, saved: Snapshot) -> None:
         """Go back (or forward) to a snapshot of this chip or of one with the same parameters."""
         chip_snapshot.put_back(saved, self._array, self._memory, self.parameter_values)
-        self._cycle = saved.cycle
-        self._used_up = False
+        self._drive.cycle = saved.cycle
+        self._drive.used_up = False
         # How it looks at the machine is this chip's own business and not the snapshot's.
         self.state.mode = 0 if self.mode == "fast" else 1
         self._break_marks()
@@ -392,30 +299,30 @@ class Chip:
     def replay(self, journal: Iterable[Entry], cycle: int) -> Stop:
         """Run to `cycle`, doing what a journal says at its cycles and calling no agent. Entries before the chip's cycle are
         skipped."""
-        agents, self._agents = self._agents, []
-        stop = Stop("cycles", self._cycle)
+        agents, self._drive.agents = self._drive.agents, []
+        stop = Stop("cycles", self._drive.cycle)
         try:
             for entry in journal:
-                if entry.cycle < self._cycle or entry.cycle > cycle:
+                if entry.cycle < self._drive.cycle or entry.cycle > cycle:
                     continue
-                while self._cycle < entry.cycle:
-                    stop = self.run(cycles=entry.cycle - self._cycle)
+                while self._drive.cycle < entry.cycle:
+                    stop = self.run(cycles=entry.cycle - self._drive.cycle)
                 if entry.words is not None:
                     self._store(entry.arguments[0], entry.words)
                 else:
                     self._call(entry.operation, *entry.arguments)
-            while self._cycle < cycle:
-                stop = self.run(cycles=cycle - self._cycle)
+            while self._drive.cycle < cycle:
+                stop = self.run(cycles=cycle - self._drive.cycle)
         finally:
-            self._agents = agents
+            self._drive.agents = agents
         return stop
 
     def __repr__(self) -> str:
-        return f"<IXP2400 {self.parameters.name} at cycle {self._cycle:,}: {self.where()}>"
+        return f"<IXP2400 {self.parameters.name} at cycle {self._drive.cycle:,}: {self.where()}>"
 
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><th>{me.number}</th><td>{me.executing if me.executing is not None else 'idle'}</td>"
             + "".join(f"<td>{ctx.state} {ctx.pc}</td>" for ctx in me.ctx) + "</tr>" for me in self.me)
         heads = "".join(f"<th>ctx {k}</th>" for k in range(CONTEXTS))
-        return f"<table><caption>cycle {self._cycle:,}</caption><tr><th>me</th><th>executing</th>{heads}</tr>{rows}</table>"
+        return f"<table><caption>cycle {self._drive.cycle:,}</caption><tr><th>me</th><th>executing</th>{heads}</tr>{rows}</table>"

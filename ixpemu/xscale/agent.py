@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ixpemu import codes
-from ixpemu.chip_views import csr_address
+from ixpemu.chip_csrs import csr_address
 from ixpemu.diagnostics import user_error
 from ixpemu.image import Image
 

@@ -1,0 +1,158 @@
+"""What moves a chip on in time: slices of the engine, agents at their own cycles, the ports' rings, and why it came to rest.
+
+It knows limits as cycles and reasons as bits (STOP_*); what a user may ask for is `ixpemu.chip`'s, and what happens inside a
+slice is the engine's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ixpemu.chip_agents import Agent
+from ixpemu.chip_ports import Ports
+from ixpemu.chip_stop import Stop, places, stopped
+from ixpemu.chip_views import Microengine
+from ixpemu.engine.core import run_slice
+from ixpemu.engine.jit import arithmetic
+from ixpemu.engine.layout import (
+    KEY_SHIFT,
+    NEVER,
+    PACKET_DROPPED,
+    PACKET_FREE,
+    PACKET_SENT,
+    STOP_ATTENTION,
+    STOP_COMMIT,
+    STOP_CYCLES,
+    STOP_IDLE,
+    STOP_INPUT,
+    STOP_INTERRUPT,
+    STOP_OUTPUT,
+    STOP_PACKET_TABLE,
+    STOP_QUIET,
+)
+
+SERVICE = (STOP_INPUT, STOP_OUTPUT, STOP_INTERRUPT, STOP_ATTENTION, STOP_PACKET_TABLE)
+"""Reasons for which the engine returns although the run goes on."""
+SERVICE_MASK = sum(1 << reason for reason in SERVICE)
+
+
+class Drive:
+    """The time of one chip: where it stands (`cycle`), and its agents."""
+
+    def __init__(
+        self, array: npt.NDArray[Any], memory: npt.NDArray[np.uint32], microengines: Sequence[Microengine], ports: Ports
+    ) -> None:
+        self.cycle = 0
+        self.agents: list[Agent] = []
+        self.keep_packets = False
+        """Whether a run ends ("packet table") when finished rows of the packet table have to be collected; else they are
+        dropped."""
+        self.used_up = False            # the engine has found all input used up and nothing inside, and an agent was busy
+        self._state: Any = array[0]
+        self._memory = memory
+        self._microengines = microengines
+        self._ports = ports
+        # The fields that every slice touches, as plain views: a record's own attributes take a hundred times as long to find.
+        plain = array.view(np.ndarray)
+        self._limit, self._stop_mask, self._now = plain["limit"], plain["stop_mask"], plain["now"]
+        self._inside, self._input_open = plain["packets_inside"], plain["input_open"]
+
+    def run(self, target: int, mask: int, until: Callable[[], bool] | None) -> Stop:
+        """Run to the cycle `target`, or to a reason in `mask`; `until` is asked after every commit if `mask` has STOP_COMMIT."""
+        self._ports.service()
+        stop = self._run(target, mask | SERVICE_MASK, until)
+        self._ports.service()
+        self._ports.flush()
+        return stop
+
+    def _run(self, target: int, mask: int, until: Callable[[], bool] | None) -> Stop:
+        while True:
+            if self.agents:
+                self._let_agents_act()
+                if self.used_up and self._quiet():
+                    self.used_up = False
+                    return self._stopped(STOP_QUIET)
+            limit = min([target, *(agent.due() for agent in self.agents)])
+            if limit <= self.cycle:
+                return self._stopped(STOP_CYCLES)
+            reason = self._slice(limit, mask)
+            if reason == STOP_CYCLES:
+                self.cycle = limit
+                if limit == target:
+                    return self._stopped(STOP_CYCLES)
+            elif reason == STOP_IDLE:
+                if limit < target:
+                    self.cycle = limit
+                    continue
+                self.cycle = (
+                    target if target < NEVER else max(self.cycle, int(self._now[0]), int(self._state.engines["clock"].max()))
+                )
+                return self._stopped(STOP_QUIET)
+            else:
+                self.cycle = max(self.cycle, int(self._now[0]))
+                if reason == STOP_COMMIT:
+                    if until is not None and until():
+                        return Stop("until", self.cycle, message=f"until at cycle {self.cycle:,}; {places(self._microengines)}")
+                elif reason == STOP_QUIET:
+                    if self._quiet():
+                        return self._stopped(reason)
+                    self.used_up = True             # the engine asks once; from now on agents may be what is waited for
+                elif reason not in SERVICE or (reason == STOP_PACKET_TABLE and self.keep_packets):
+                    return self._stopped(reason)
+                else:
+                    self._serve(reason)
+
+    def step(self, me: Microengine, once: Callable[[int], Stop]) -> Stop:
+        """Run until `me` has executed one more instruction; everything else keeps time with it. `once` runs for some cycles."""
+        engine = me.engine
+        retired = int(engine.retired)
+        while int(engine.retired) == retired:
+            first = int(self._state.keys.min()) >> KEY_SHIFT
+            wanted = int(engine.clock) if int(engine.context) < 0x80 else first
+            due = min([NEVER, *(agent.due() for agent in self.agents)])
+            if min(wanted, due) >= NEVER:
+                where = places(self._microengines)
+                return Stop("quiet", self.cycle, message=f"microengine {me.number} will never run again; {where}")
+            stop = once(max(min(wanted, due), self.cycle) + 1 - self.cycle)
+            if stop.reason not in ("cycles", "quiet"):
+                return stop
+        return Stop("step", self.cycle, me.number, message=f"step at cycle {self.cycle:,}; {places(self._microengines)}")
+
+    def _stopped(self, reason: int) -> Stop:
+        return stopped(self._state, self._microengines, reason, self.cycle)
+
+    def _quiet(self) -> bool:
+        """Whether all input is used up, no packet is inside and no agent has anything left to do for one."""
+        return not self._inside[0] and not self._input_open[0] and not any(agent.busy() for agent in self.agents)
+
+    def _slice(self, limit: int, mask: int) -> int:
+        self._limit[0] = limit
+        self._stop_mask[0] = mask
+        with arithmetic():
+            return int(run_slice(self._state, self._memory))
+
+    def _serve(self, reason: int) -> None:
+        if reason in (STOP_INTERRUPT, STOP_ATTENTION):
+            source = "attention"
+            if reason == STOP_INTERRUPT:
+                source = "thread_b" if int(self._state.stop_value) else "thread_a"
+            for agent in self.agents:
+                agent.interrupt(self.cycle, source)
+        elif reason == STOP_PACKET_TABLE:
+            status = self._state.packets["status"]
+            status[(status == PACKET_SENT) | (status == PACKET_DROPPED)] = PACKET_FREE
+        self._ports.service()
+
+    def _let_agents_act(self) -> None:
+        # An agent may make another one due at this very cycle; every act must move its agent on.
+        waiting = True
+        while waiting:
+            waiting = False
+            for agent in self.agents:
+                if agent.due() <= self.cycle:
+                    agent.act(self.cycle)
+                    waiting = True
