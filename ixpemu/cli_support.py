@@ -21,6 +21,7 @@ from ixpemu.files import MOST_TEXT, decode, read_bytes, split_lines
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+ENTRY = "core.run_slice"      # the compiled function that is compiled last
 PIPE_WIDTH = 140            # columns when the output is no terminal: wide enough for every table
 _COLOURS = {Severity.ERROR: "\x1b[1;31m", Severity.WARNING: "\x1b[1;33m", Severity.NOTE: "\x1b[1m"}
 
@@ -135,13 +136,15 @@ def announce(text: str) -> None:
 
 def compile_engine() -> None:
     """Compiles the engine into the user's cache unless that is done, and says so, since it takes a while."""
-    from ixpemu.engine.jit import CACHE_MESSAGE, COMPILED, is_cached
+    from ixpemu.engine.jit import COMPILED
 
     if not COMPILED:
         return
-    if CACHE_MESSAGE is not None:
-        announce(CACHE_MESSAGE)
-    if is_cached():
+    from ixpemu.engine import kept_code
+
+    if kept_code.MESSAGE is not None:
+        announce(kept_code.MESSAGE)
+    if kept_code.holds(ENTRY):
         return
     announce("compiling the engine for this machine, about half a minute, once per installation")
     from ixpemu.bench.worker import compile_all
@@ -149,3 +152,5 @@ def compile_engine() -> None:
     started = time.perf_counter()
     compile_all()
     announce(f"compiled in {time.perf_counter() - started:.0f} s")
+    if kept_code.MESSAGE is None and not kept_code.holds(ENTRY):
+        announce(f"the compiled code could not be kept in {kept_code.FOLDER} (no room?); the next run compiles again")

@@ -1,80 +1,26 @@
-"""The one door to numba: a typed `jit` decorator, and where compiled code is kept between runs.
+"""The one door to numba: a typed `jit` decorator and its kin.
 
 Every function of the engine is decorated here and nowhere else. With `IXPEMU_JIT=0` in the environment the decorator does
 nothing and the same functions run as plain Python (about 10,000 instructions a second): instant start, tracebacks, coverage.
 Callers of compiled functions enter through `arithmetic()`, which gives uncompiled unsigned numbers the wrap-around that
 compiled ones have.
 
-numba notices edits of a function's own file and not of the functions it calls, so compiled code lives in a folder named after a
-hash of everything it depends on: the engine's sources, the instruction set's files and the versions of numba and numpy. This
-module knows nothing of the machine.
+Where compiled code is kept between runs is `ixpemu.engine.kept_code`'s. This module knows nothing of the machine.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-
-from ixpemu import resources
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 COMPILED = os.environ.get("IXPEMU_JIT", "1") != "0"
 """Whether functions are compiled in this process."""
-
-_ENGINE = Path(__file__).resolve().parent
-
-
-def source_hash() -> str:
-    """Name of the cache folder: a digest of engine sources, instruction-set files and library versions."""
-    import numba
-
-    digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
-    try:
-        described = resources.folder("isa")
-    except FileNotFoundError:
-        described = _ENGINE
-    for root, pattern in ((_ENGINE, "*.py"), (described, "**/*")):
-        for path in sorted(root.glob(pattern)):
-            if path.is_file() and "__pycache__" not in path.parts:
-                digest.update(path.name.encode())
-                digest.update(path.read_bytes())
-    return digest.hexdigest()[:20]
-
-
-def _cache_folder() -> tuple[Path | None, str | None]:
-    """The writable folder for this engine's compiled code, or None and the reason why there is none."""
-    root = resources.cache_folder()
-    if root is None:
-        return None, "compiled code cannot be kept (there is no home folder); the engine compiles anew in every run"
-    try:
-        folder = root / source_hash()
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        return None, f"compiled code cannot be kept ({error}); the engine compiles anew in every run"
-    return folder, None
-
-
-CACHE_FOLDER: Path | None = None
-CACHE_MESSAGE: str | None = None
-"""Why compiled code is not kept between runs, for the command line to show; None when it is kept."""
-
-if COMPILED:
-    CACHE_FOLDER, CACHE_MESSAGE = _cache_folder()
-
-
-def is_cached() -> bool:
-    """Whether an earlier run left compiled code for exactly these sources (then nothing is compiled now)."""
-    return CACHE_FOLDER is not None and any(CACHE_FOLDER.glob("**/core.run_slice*.nbi"))
 
 
 def jit(function: Function) -> Function:
@@ -95,25 +41,32 @@ def inlined(function: Function) -> Function:
 def entry(function: Function) -> Function:
     """As `jit`, for the few functions that Python calls. The first call compiles all that it reaches, or finds it in the
     cache."""
-    return _compile(function, "Entry", cache=CACHE_FOLDER is not None, no_cfunc_wrapper=True)
+    if not COMPILED:
+        return function
+    from numba.core import config
+
+    from ixpemu.engine import kept_code
+
+    before = config.CACHE_DIR
+    if kept_code.FOLDER is not None:
+        config.CACHE_DIR = str(kept_code.FOLDER)        # for functions of other files, tests for instance
+    try:
+        compiled = _compile(function, "Entry", no_cfunc_wrapper=True)
+        kept_code.keep(compiled)
+    finally:
+        config.CACHE_DIR = before
+    return compiled
 
 
 def _compile(function: Function, pipeline: str, **options: bool) -> Function:
     if not COMPILED:
         return function
     import numba
-    from numba.core import config
 
     from ixpemu.engine import whole_program
 
-    kept = config.CACHE_DIR
-    if CACHE_FOLDER is not None:
-        config.CACHE_DIR = str(CACHE_FOLDER)
-    try:
-        compiled = numba.njit(
-            error_model="numpy", _nrt=False, pipeline_class=getattr(whole_program, pipeline), **options)(function)
-    finally:
-        config.CACHE_DIR = kept
+    compiled = numba.njit(
+        error_model="numpy", _nrt=False, pipeline_class=getattr(whole_program, pipeline), **options)(function)
     _share_signatures(compiled)
     return compiled  # type: ignore[no-any-return]     # numba has no types
 

@@ -47,6 +47,7 @@ ALLOWED: dict[str, set[str]] = {
 # Only these may import a library: the compiled engine, the parser, and what prints.
 LIBRARIES = {
     "numba": {"engine"},
+    "llvmlite": {"engine"},
     "lark": {"isa", "asm"},
     "rich": {"report", "cli"},
     "typer": {"cli"},
