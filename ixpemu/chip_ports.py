@@ -23,18 +23,14 @@ from ixpemu.diagnostics import user_error
 from ixpemu.engine.jit import arithmetic
 from ixpemu.engine.lanes import set_alarm
 from ixpemu.engine.layout import ALARM_RECEIVE, NEVER
-from ixpemu.engine.msf_layout import ARRIVAL_ROWS, ARRIVAL_WORDS, MSF, PORTS, SENT_BYTES, SENT_ROWS
+from ixpemu.engine.msf_layout import ARRIVAL_ROWS, ARRIVAL_WORDS, MSF, SENT_BYTES, SENT_ROWS
 from ixpemu.engine.parameters import (
     P_MEGAHERTZ,
-    P_MSF_BUS,
     P_PORT_COUNT,
-    P_PORT_FIFO,
     P_PORT_LONGEST,
     P_PORT_MEGABITS,
-    P_PORT_SEND_FIFO,
 )
 from ixpemu.wire import CaptureFile, FrameList, FrameSource, Line, LineClock, read_capture
-from ixpemu.wire.line import SHORTEST_FRAME
 
 Frames = str | Path | FrameSource | Iterable[bytes | tuple[int, bytes]]
 MEGA = 1_000_000
@@ -286,34 +282,10 @@ class Port:
         self.collected = done
 
 
-# What the state has room for, by parameter: lowest and highest value.
-_LIMITS = {
-    "chip.megahertz": (P_MEGAHERTZ, 1, 10_000),
-    "msf.bus_megahertz": (P_MSF_BUS, 1, 10_000),
-    "port.count": (P_PORT_COUNT, 1, PORTS),
-    "port.megabits": (P_PORT_MEGABITS, 1, 10_000),
-    "port.receive_fifo_bytes": (P_PORT_FIFO, SHORTEST_FRAME, 48 * 1024),
-    "port.transmit_fifo_bytes": (P_PORT_SEND_FIFO, SHORTEST_FRAME, 64 * 1024),
-    "port.longest_frame": (P_PORT_LONGEST, SHORTEST_FRAME, 48 * 1024),
-}
-
-
-def _check(state: np.recarray[Any, Any]) -> None:
-    """UserError for a parameter of the ports that the emulator has no room for."""
-    for name, (place, lowest, highest) in _LIMITS.items():
-        value = int(state[0].parameter[place])
-        if not lowest <= value <= highest:
-            raise user_error(
-                codes.PORT_PARAMETER, f"{name} is {value}, and must be from {lowest} to {highest}",
-                help="correct it in the chip file or in --set",
-            )
-
-
 class Ports(Sequence[Port]):
-    """The ports of a board, by number. UserError where a parameter of theirs is out of range."""
+    """The ports of a board, by number."""
 
     def __init__(self, state: np.recarray[Any, Any], cycle: Callable[[], int]) -> None:
-        _check(state)
         self._msf = fields_of(state)
         self._ports = tuple(Port(k, state, cycle) for k in range(int(state[0].parameter[P_PORT_COUNT])))
 

@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from ixpemu.cli_support import show, show_diagnostics, show_json
+from ixpemu.cli_support import key_values, show, show_diagnostics, show_json
 from ixpemu.diagnostics import Severity, as_json
+from ixpemu.isa.chipfile import DEFAULT, load_chip
 
 
 def register(app: typer.Typer) -> None:
@@ -55,16 +56,23 @@ def dump_command(
     write_atomically(output, (json_library.dumps(values, indent=2) + "\n").encode())
 
 
-def timing_command(json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False) -> None:
-    """Print what each instruction costs: issue slots, aborted cycles, defer slots, and how sure that is."""
+def timing_command(
+    chip: Annotated[
+        str, typer.Option("--chip", metavar="NAME|FILE", help="The chip file whose parameters are printed.")
+    ] = DEFAULT,
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=V", help="Override a parameter, as for a run.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the tables as JSON.")] = False,
+) -> None:
+    """Print what everything costs: instructions, every parameter of the units with its source, references; how sure each is."""
     from ixpemu.isa import instruction_set
-    from ixpemu.report.isa import timing_json, timing_table
+    from ixpemu.report.isa import timing_json, timing_report
 
+    parameters = load_chip(chip).override(key_values("--set", set_ or []))
     isa = instruction_set()
     if json:
-        show_json(timing_json(isa))
+        show_json(timing_json(isa, parameters))
     else:
-        show(timing_table(isa))
+        show(timing_report(isa, parameters))
 
 
 def reference_command(

@@ -84,8 +84,7 @@ def report_error(error: UserError) -> int:
 
 def _wrong_usage(found: Diagnostic) -> bool:
     """Whether the mistake is on the command line: what is wrong in a file has a place there."""
-    arguments = (codes.ARGUMENT, codes.APP_OVERRIDE, codes.TRAFFIC_UNKNOWN, codes.LINE_RATE, codes.CHIP_PARAMETER,
-                 codes.PORT_PARAMETER)
+    arguments = (codes.ARGUMENT, codes.APP_OVERRIDE, codes.TRAFFIC_UNKNOWN, codes.LINE_RATE, codes.CHIP_PARAMETER)
     return found.code in arguments and found.origin is None
 
 

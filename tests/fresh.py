@@ -19,8 +19,9 @@ def reference() -> dict[Path, bytes]:
     from ixpemu.isa import instruction_set
     from ixpemu.isa.reference import reference_pages
     from ixpemu.isa.support import support_page
+    from ixpemu.isa.timing_page import timing_page
 
-    pages = reference_pages(instruction_set()) | {"support.md": support_page(instruction_set())}
+    pages = reference_pages(instruction_set()) | {"support.md": support_page(instruction_set()), "timing.md": timing_page()}
     return {ROOT / "docs" / "reference" / name: text.encode() for name, text in pages.items()}
 
 

@@ -72,7 +72,7 @@ STATE = np.dtype([
     # Figures worked out from the parameters, row 2 * unit for reads and 2 * unit + 1 for writes, see timing.py
     ("port", "u4", (2 * UNIT_COUNT,)), ("cost_latency", "u4", (2 * UNIT_COUNT,)), ("cost_command", "u4", (2 * UNIT_COUNT,)),
     ("cost_word", "u4", (2 * UNIT_COUNT,)), ("cost_queue", "u4", (UNIT_COUNT,)),
-    ("dram_row_shift", "u4"), ("dram_bank_mask", "u4"), ("dram_cycles", "u4", (40,)),
+    ("dram_cycles", "u4", (40,)),
     ("queue_time", "u8", (UNIT_COUNT * QUEUE_DEPTH_MAX,)), ("queue_next", "u4", (UNIT_COUNT,)),
     ("commands", "u8", (UNIT_COUNT,)), ("words_moved", "u8", (UNIT_COUNT,)), ("busy", "u8", (UNIT_COUNT,)),
     # memory map, word indexes into `memory`

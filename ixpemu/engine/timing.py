@@ -14,7 +14,9 @@ from ixpemu.engine.parameters import (
     P_COMMAND_BUS,
     P_COMMAND_PATH,
     P_DRAM_BANK,
+    P_DRAM_BANKS,
     P_DRAM_MISS,
+    P_DRAM_ROW,
     P_DRAM_TURNAROUND,
     P_FIFO_DEPTH,
     P_HASH_48,
@@ -79,8 +81,8 @@ def dram_time(state, engine, command, address, words, now):
     unit = uint32(UNIT_DRAM)
     writing = uint32((uint32(WRITES) >> command) & uint32(1))
     arrival = queue_place(state, engine, unit, now)
-    row = uint32(address >> state.dram_row_shift)
-    bank = uint32(row & state.dram_bank_mask)
+    row = uint32(address // state.parameter[P_DRAM_ROW])
+    bank = uint32(row % state.parameter[P_DRAM_BANKS])
     port = uint32(uint32(2) * unit)
     if writing != state.dram_writing:
         state.free_at[port] = uint64(state.free_at[port] + uint64(state.parameter[P_DRAM_TURNAROUND]))

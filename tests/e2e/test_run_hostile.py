@@ -155,7 +155,7 @@ def test_a_define_needs_a_name(folder: Path) -> None:
     (("--pcap", "\u00b2=a"), 2, "there is no port '\u00b2'"),
     (("--pcap", "0=/dev/zero"), 1, "is not a packet capture"),
     (("--gbps", "1e300"), 2, "is not a line rate"),
-    (("--set", "chip.megahertz=0"), 2, "must be from 1 to 10000"),
+    (("--set", "chip.megahertz=0"), 2, "1 to 10,000 MHz"),
     (("--pcap", "0=nothing.pcap"), 1, "cannot read nothing.pcap"),
 ])
 def test_json_is_json_whatever_is_wrong(folder: Path, arguments: tuple[str, ...], code: int, said: str) -> None:

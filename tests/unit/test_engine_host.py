@@ -45,7 +45,7 @@ MISTAKES: dict[str, tuple[Callable[[Chip], object], str]] = {
     "packets backwards": (lambda chip: chip.run(packets=-5), "cannot run for -5 packets"),
     "a mode that is none": (lambda chip: Chip(mode="turbo"), "no mode 'turbo'"),
     "an unknown parameter": (lambda chip: Chip(load_chip().override({"sram.speed": 1})), "no parameter 'sram.speed'"),
-    "a parameter out of range": (lambda chip: Chip(load_chip().override({"me.fifo_depth": 0})), "me.fifo_depth is 0"),
+    "a parameter out of range": (lambda chip: Chip(load_chip().override({"me.fifo_depth": 0})), "me.fifo_depth = 0 is out"),
 }
 
 
