@@ -23,6 +23,9 @@ from ixpemu.engine.state import new_memory
 from ixpemu.isa import instruction_set
 from ixpemu.isa.chipfile import ChipParameters
 
+REDIRECTED = ("sram", "scratch", "dram", "msf", "cap")
+"""Units whose commands an indirect reference can send to another microengine, besides the hash unit."""
+
 
 def configure(state: Any, chip: ChipParameters) -> npt.NDArray[np.uint32]:
     """Write the figures into a fresh state and return its memory. UserError for a figure out of range."""
@@ -45,11 +48,13 @@ def configure(state: Any, chip: ChipParameters) -> npt.NDArray[np.uint32]:
         state.parameter[P_MSF_OWN + place] = chip[name]
     _tables(state, chip)
     # A microengine must not run further ahead than the soonest that something it has not heard of could touch a register of its
-    # own: a reflector command that issues now, a status pushed to a thread that a command puts on a free list now, or the handler
-    # of an interrupt that is raised now.
+    # own: a reflector command that issues now, a status pushed to a thread that a command puts on a free list now, a command that
+    # an indirect reference sends to another microengine now, or the handler of an interrupt that is raised now.
     reflected = 1 + chip["command.path_cycles"] + min(chip["cap.read_cycles"], chip["cap.write_cycles"])
     pushed = chip["msf.status_cycles"] + chip["push.s_cycles"] + 2 * chip["push.s_word_cycles"]
-    state.parameter[P_LOOKAHEAD] = max(1, min(chip["me.lookahead"], reflected, pushed, chip["xscale.entry_cycles"]))
+    sent = 1 + chip["command.path_cycles"] + min(
+        chip["hash.operand_cycles"], *(chip[f"{unit}.{way}_cycles"] for unit in REDIRECTED for way in ("read", "write")))
+    state.parameter[P_LOOKAHEAD] = max(1, min(chip["me.lookahead"], reflected, pushed, sent, chip["xscale.entry_cycles"]))
     return memory
 
 

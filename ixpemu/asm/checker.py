@@ -55,13 +55,16 @@ class State:
                 changed = True
         return changed
 
-    def take(self, one: Read, has_value: bool) -> None:
-        """The cell gets the value of the name, or will get it: no other name has its value there any more."""
+    def take(self, one: Read, has_value: bool, certain: bool = True) -> None:
+        """The cell gets the value of the name, or will get it: no other name has its value there any more. Not `certain`: the
+        name may keep the value that it has, which must then be there too."""
         for name, cells in self.cells.items():
             if name[1] == one.name[1] and name != one.name and one.cell in cells:
                 self.cells[name] = cells - {one.cell}
-        if has_value:
+        if has_value and (certain or one.name not in self.cells):
             self.cells[one.name] = frozenset({one.cell})
+        elif has_value:
+            self.cells[one.name] &= {one.cell}
 
 
 def check(program: Program, words: Sequence[int], isa: InstructionSet) -> list[str]:
@@ -203,8 +206,9 @@ class _Checker:
         command = Command(signal, numbers, touched)
         for issue, other in state.flying.items():
             self._meet_in_flight(index, command, issue, other)
+        certain = facts.transfer is None or not facts.transfer.indirect
         for fill in pairing.fills:
-            state.take(fill, not swaps_on_it)
+            state.take(fill, not swaps_on_it, certain)
         state.flying[index] = command
 
     def _meet_in_flight(self, index: int, command: Command, issue: int, other: Command) -> None:
@@ -268,8 +272,9 @@ class _Checker:
         if own is not None and facts.signal is not None:
             for read in pairing.sends:
                 self._read(owner, read, state)
+            certain = facts.transfer is None or not facts.transfer.indirect
             for fill in pairing.fills:
-                state.take(fill, True)
+                state.take(fill, True, certain)
         if not facts.waits_any or len(pairing.awaited) == 1:
             for signal in pairing.awaited:
                 self._completed(signal, state, False)

@@ -72,13 +72,15 @@ def probe_site(instruction: int, probe: int) -> Site:
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A variable read or written at a point. `site` is None for directives."""
+    """A variable read or written at a point. `site` is None for directives. `certain` false: it may be written and may keep its
+    value, as what a command with an indirect reference fills."""
 
     node: int
     variable: int
     writes: bool
     site: Site | None
     origin: Origin
+    certain: bool = True
 
 
 class Kind(Enum):

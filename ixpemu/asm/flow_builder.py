@@ -121,9 +121,11 @@ class _Builder:
         for file in dict.fromkeys(file_of(cls, half) for half in halves):
             self._occur(node, fact.name, file, fact.kind is FactKind.SET, None, fact.origin)
 
-    def _occur(self, node: int, name: str, file: File, writes: bool, site: Site | None, origin: Origin) -> int:
+    def _occur(
+        self, node: int, name: str, file: File, writes: bool, site: Site | None, origin: Origin, certain: bool = True
+    ) -> int:
         number = len(self.flow.occurrences)
-        self.flow.occurrences.append(Occurrence(node, self.flow.variable(name, file), writes, site, origin))
+        self.flow.occurrences.append(Occurrence(node, self.flow.variable(name, file), writes, site, origin, certain))
         point = self.flow.nodes[node]
         (point.writes if writes else point.reads).append(number)
         return number
@@ -189,7 +191,9 @@ class _Builder:
                 run = [register.name]
             for offset, name in enumerate(run):
                 site = Site(index, transfer.operand, None, offset)
-                out.append(self._occur(node, name, file_of(register.cls, write_half), written, site, origin))
+                # The result before may ask for fewer registers, or for others.
+                certain = not (written and transfer.indirect)
+                out.append(self._occur(node, name, file_of(register.cls, write_half), written, site, origin, certain))
         return out
 
     def _no_run(self, name: str, count: int, words: int, origin: Origin) -> None:

@@ -119,7 +119,7 @@ def _join_reaching(flow: Flow, graph: Graph, join: Callable[[int, int], None]) -
     for number, bit in definition_bit.items():
         occurrence = flow.occurrences[number]
         gain[occurrence.node] |= 1 << bit
-        lose[occurrence.node] |= of_variable[occurrence.variable]
+        lose[occurrence.node] |= of_variable[occurrence.variable] if occurrence.certain else 1 << occurrence.variable
     _consume(flow, definition_bit, of_variable, gain, lose)
     start = {flow.entry[0]: (1 << len(flow.variables)) - 1} if count else {}
     reaching = forward(graph, gain, lose, start)
@@ -156,17 +156,27 @@ def _consume(flow: Flow, definition_bit: dict[int, int], of_variable: list[int],
 
 
 def _liveness(webs: Webs, graph: Graph) -> list[int]:
-    """Behind each point, the webs that some path reads before it writes them."""
+    """Behind each point, the webs that some path reads before it writes them for certain."""
     flow = webs.flow
     count = len(flow.nodes)
-    reads, writes = [0] * count, [0] * count
+    reads, writes, certain = [0] * count, [0] * count, [0] * count
+    perhaps = 0
     for number, occurrence in enumerate(flow.occurrences):
         bit = 1 << webs.of_occurrence[number]
-        if occurrence.writes:
-            writes[occurrence.node] |= bit
-        else:
+        if not occurrence.writes:
             reads[occurrence.node] |= bit
-    return backward(graph, reads, writes)
+            continue
+        writes[occurrence.node] |= bit
+        if occurrence.certain:
+            certain[occurrence.node] |= bit
+        else:
+            perhaps |= bit
+    live = backward(graph, reads, certain)
+    if perhaps:
+        # A value that may stay is one that there may be.
+        valued = forward(graph, writes, [0] * count)
+        live = [mask & ~(perhaps & ~(valued[node] | writes[node])) for node, mask in enumerate(live)]
+    return live
 
 
 def _pending(webs: Webs, graph: Graph) -> list[int]:

@@ -33,6 +33,13 @@ from ixpemu.engine.layout import (
     UNIT_HASH,
     UNIT_SRAM0,
 )
+from ixpemu.engine.overrides import (
+    COMPLETE_IN,
+    COMPLETE_INDIRECT,
+    COMPLETE_OUT,
+    apply_overrides,
+    part_signals,
+)
 from ixpemu.engine.parameters import (
     P_PULL_BUFFER_WORD,
     P_PULL_D,
@@ -58,12 +65,6 @@ from ixpemu.engine.timing import (
     unit_time,
 )
 
-# CODE.variant of a command.
-COMPLETE_SWAP = 1           # ctx_swap: sleep on the completion signals
-COMPLETE_INDIRECT = 2       # indirect_ref: overrides come from the previous ALU result
-COMPLETE_IN = 4             # it fills transfer-in registers
-COMPLETE_OUT = 8            # it pulls transfer-out registers
-
 
 @jit
 def issue_command(state, engine, i, ctx, address, now):
@@ -85,8 +86,16 @@ def issue_command(state, engine, i, ctx, address, now):
     event = state.events[slot]
     event.value = i.imm
     event.byte_mask = uint8(0xFF)
+    event.signals = i.mask
+    event.first = uint16(first)
+    event.me = uint8(me)
+    event.ctx = uint8(ctx)
+    event.flag = uint8(0)
+    pc = engine.pc[ctx]
+    owner = engine              # whose transfer registers they are
     if variant & uint32(COMPLETE_INDIRECT):
-        words = take_overrides(event, engine.previous_alu, command, words)
+        words = apply_overrides(state, engine, event, i, unit, words)
+        owner = state.engines[event.me]
     if unit == uint32(UNIT_DRAM):
         address = uint32(address & uint32(0xFFFFFFF8))
         words = uint32(words * uint32(2))
@@ -98,18 +107,14 @@ def issue_command(state, engine, i, ctx, address, now):
     else:
         when = unit_time(state, engine, unit, command, words, now)
     if variant & uint32(COMPLETE_IN):
-        note_in(engine, ctx, first, words)
+        note_in(owner, event.ctx, event.first, words)
     if variant & uint32(COMPLETE_OUT):
-        note_out(engine, ctx, first, words)
+        note_out(owner, event.ctx, event.first, words)
     at = uint32(ctx * uint32(UNIT_COUNT) + unit)
     engine.refs[at] = uint32(engine.refs[at] + uint32(1))
     state.words_moved[unit] = uint64(state.words_moved[unit] + uint64(words))
     event.address = address
-    event.signals = i.mask
-    event.first = uint16(first)
-    event.pc = uint16(engine.pc[ctx])
-    event.me = uint8(me)
-    event.ctx = uint8(ctx)
+    event.pc = uint16(pc)
     event.command = uint8(command)
     event.total = uint8(words)
     event.unit = uint8(unit)
@@ -131,15 +136,20 @@ def issue_command(state, engine, i, ctx, address, now):
     state.queue_end[unit] = slot + uint32(1)
     if variant & uint32(COMPLETE_IN):
         event.kind = uint8(EVENT_PUSH)
-        schedule_event(state, slot, push_time(state, me, words, unit, when))
+        end = push_time(state, event.me, words, unit, when)
+        schedule_event(state, slot, end)
+        if event.flag:
+            part_signals(state, event, end)
         return
     cycles = uint32(0)
     if command == uint32(COMMAND_RBUF) or command == uint32(COMMAND_TBUF):
         cycles = copy_cycles(state, words, when)
     event.kind = uint8(EVENT_PULL)
-    end = pull_time(state, me, words, cycles, unit, when)
+    end = pull_time(state, event.me, words, cycles, unit, when)
     if not silent:
         schedule_event(state, slot, end)
+        if event.flag:
+            part_signals(state, event, end)
 
 
 @jit
@@ -151,19 +161,6 @@ def silent_slot(state, unit):
     number = state.silent_issued[unit]
     state.silent_issued[unit] = uint32(number + uint32(1))
     return uint32(uint32(EVENTS) + unit * uint32(SILENT) + (number & uint32(SILENT - 1)))
-
-
-@jit
-def take_overrides(event, word, command, words):
-    """indirect_ref: what the previous ALU result `word` overrides; returns the count."""
-    if (word >> uint32(25)) & uint32(1):
-        words = uint32(((word >> uint32(21)) & uint32(15)) + uint32(1))
-    if command == uint32(COMMAND_RBUF) or command == uint32(COMMAND_TBUF):
-        if (word >> uint32(4)) & uint32(1):
-            event.value = uint32((word >> uint32(5)) & uint32(0x3FFF))
-    elif (word >> uint32(20)) & uint32(1):
-        event.byte_mask = uint8((word >> uint32(12)) & uint32(0xFF))
-    return words
 
 
 @jit

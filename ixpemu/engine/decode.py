@@ -27,7 +27,6 @@ from ixpemu.engine.actions import (
     OP_MISSING,
     OP_STORE_END,
 )
-from ixpemu.engine.commands import COMPLETE_IN, COMPLETE_INDIRECT, COMPLETE_OUT, COMPLETE_SWAP
 from ixpemu.engine.dispatch import MODIFIES, OPERATIONS
 from ixpemu.engine.layout import (
     CODE,
@@ -58,6 +57,7 @@ from ixpemu.engine.layout import (
     UNIT_HASH,
     WAKEUP_ANY,
 )
+from ixpemu.engine.overrides import COMPLETE_DOUBLE, COMPLETE_IN, COMPLETE_INDIRECT, COMPLETE_OUT, COMPLETE_SWAP
 from ixpemu.isa import Decoded, instruction_set
 from ixpemu.isa.model import Constant, Operand, Register, RegisterClass
 
@@ -177,6 +177,7 @@ def _command(decoded: Decoded) -> Record:
     record["total"] = decoded.value("keys") if unit == UNIT_HASH else decoded.value("count")
     if decoded.variant.action in DOUBLE:
         record["total"] *= 2
+        variant |= COMPLETE_DOUBLE
     record["imm"] = decoded.value("value") & 0xFFFFFFFF
     record["target"] = decoded.value("address", decoded.value("csr")) & 0xFFFF
     record["defer"] = decoded.value("defer")

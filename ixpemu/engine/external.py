@@ -25,7 +25,7 @@ from ixpemu.engine.actions import (
     OP_STATE_SET,
     OP_STORE_END,
 )
-from ixpemu.engine.commands import COMPLETE_SWAP, issue_command
+from ixpemu.engine.commands import issue_command
 from ixpemu.engine.contexts import begin_swap, settle_shadows, swap_out
 from ixpemu.engine.csrs import read_csr, write_csr
 from ixpemu.engine.events import put_event
@@ -62,6 +62,7 @@ from ixpemu.engine.layout import (
     VOLUNTARY,
     WAKEUP_ANY,
 )
+from ixpemu.engine.overrides import COMPLETE_SWAP
 from ixpemu.engine.parameters import P_NEIGHBOR_FULL, P_NEIGHBOR_PUT, P_NEIGHBOR_SELF
 from ixpemu.engine.pointers import resolve
 from ixpemu.engine.reserved import report

@@ -82,12 +82,14 @@ STOP_NAMES = ("", "cycles", "idle", "quiet", "packets", "break", "halt", "reserv
 # Reserved behaviour.
 (RESERVED_ILLEGAL, RESERVED_STORE_END, RESERVED_UNPOPULATED, RESERVED_RING_OVERFLOW, RESERVED_LOCAL_MEMORY, RESERVED_CSR_READ,
  RESERVED_DEFER, RESERVED_COMMAND, RESERVED_RING_BASE,
- RESERVED_ELEMENT, RESERVED_THREADS, RESERVED_TRANSMIT) = range(1, 13)
+ RESERVED_ELEMENT, RESERVED_THREADS, RESERVED_TRANSMIT,
+ RESERVED_OVERRIDE, RESERVED_TRANSFER_WINDOW) = range(1, 15)
 RESERVED_NAMES = ("", "illegal instruction", "ran past the end of the program", "unpopulated memory", "put on a full ring",
                   "unpopulated local memory", "local_csr_rd without its immed", "branch or swap in a defer slot",
                   "command that the unit does not know", "scratch ring outside scratch memory",
-                  "RBUF element that may not be freed", "receive thread list overrun", "transmit element out of rule")
-RESERVED_KINDS = 16
+                  "RBUF element that may not be freed", "receive thread list overrun", "transmit element out of rule",
+                  "indirect_ref to a microengine or context that is not there", "count past the transfer registers of a context")
+RESERVED_KINDS = 64
 RESERVED_ROWS = 64
 
 # Rows of the packet table.
@@ -186,7 +188,7 @@ EVENT = np.dtype([
     ("queued", "u2"),           # slot of the next command in the unit's queue, plus one
     ("kind", "u1"),             # EVENT_*
     ("me", "u1"), ("ctx", "u1"), ("unit", "u1"), ("command", "u1"), ("total", "u1"), ("byte_mask", "u1"),
-    ("flag", "u1"),             # of EVENT_NEIGHBOR: the word goes on the ring
+    ("flag", "u1"),             # of EVENT_NEIGHBOR: the word goes on the ring; of a command: see overrides.ELSEWHERE
     ("words", "u4", (32,)),
 ], align=True)
 """What reaches a microengine or a unit at a time: a command on its way and back, a signal or word from another microengine.

@@ -31,6 +31,9 @@ from ixpemu.engine.parameters import (
 WRITES = (1 << COMMAND_WRITE | 1 << COMMAND_PUT | 1 << COMMAND_RBUF | 1 << COMMAND_FAST | 1 << COMMAND_FAST_ALU
           | 1 << COMMAND_REFLECT_WRITE)
 """Mask of the commands that bring words to their unit; RBUF to DRAM is a write of DRAM."""
+COUNTED = (1 << COMMAND_READ | 1 << COMMAND_WRITE | 1 << COMMAND_GET | 1 << COMMAND_PUT | 1 << COMMAND_RBUF | 1 << COMMAND_TBUF
+           | 1 << COMMAND_REFLECT_READ | 1 << COMMAND_REFLECT_WRITE)
+"""Mask of the commands whose count an indirect reference may override."""
 
 
 @jit

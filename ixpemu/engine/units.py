@@ -26,6 +26,7 @@ from ixpemu.engine.layout import (
 )
 from ixpemu.engine.memories import mark_written, memory_index, merge_word
 from ixpemu.engine.msf import dram_to_tbuf, msf_fast_write, msf_read, msf_write, rbuf_to_dram
+from ixpemu.engine.overrides import part_push, signal_context
 from ixpemu.engine.registers import pulled
 from ixpemu.engine.rings import get_word, put_word, update_flag
 from ixpemu.engine.timing import (
@@ -176,6 +177,8 @@ def access_msf(state, memory, entry, now):
     first = uint32(entry.first)
     if entry.command == COMMAND_READ:
         slot = push_words(state, entry.me, entry.ctx, first, words, entry.signals, UNIT_MSF, 0, now)
+        if entry.flag:
+            part_push(state, slot, entry.flag)
         for k in range(words):
             state.events[slot].words[k] = msf_read(state, memory, uint32(entry.address + uint32(4) * uint32(k)), now)
     elif entry.command == COMMAND_WRITE:
@@ -184,7 +187,7 @@ def access_msf(state, memory, entry, now):
             msf_write(state, memory, uint32(entry.address + uint32(4) * uint32(k)), engine.file[uint32(first + uint32(k))],
                       entry.me, entry.ctx, now)
         pulled(engine, entry.ctx, first, words)
-        end_pull(state, entry.me, entry.ctx, words, entry.signals, entry.unit, now)
+        end_pull(state, entry.me, signal_context(entry), words, entry.signals, entry.unit, now)
     else:
         # The two address operands add up to a CSR address in [15:0] and its data in [31:16].
         msf_fast_write(
@@ -206,6 +209,8 @@ def access_cap(state, memory, entry, now):
         target.watched = uint32(target.watched - uint32(1))
     if command == uint32(COMMAND_READ) or command == uint32(COMMAND_REFLECT_READ):
         slot = push_words(state, entry.me, entry.ctx, first, words, entry.signals, UNIT_CAP, 0, now)
+        if entry.flag:
+            part_push(state, slot, entry.flag)
         for k in range(words):
             address = uint32(entry.address + uint32(4) * uint32(k))
             if command == uint32(COMMAND_READ):
@@ -221,6 +226,6 @@ def access_cap(state, memory, entry, now):
             else:
                 reflect_write(state, target, address, engine.file[uint32(first + uint32(k))], now)
         pulled(engine, entry.ctx, first, words)
-        end_pull(state, entry.me, entry.ctx, words, entry.signals, entry.unit, now)
+        end_pull(state, entry.me, signal_context(entry), words, entry.signals, entry.unit, now)
     else:
         cap_write(state, memory, entry.address, entry.value, entry.me, entry.ctx, now)
