@@ -66,17 +66,17 @@ class App:
     def load(
         cls, application: str | Path, *, feeds: Mapping[int, Path] | None = None, captures: Mapping[int, Path] | None = None,
         traffic: str | None = None, gbps: float | None = None, overrides: Mapping[str, str] | None = None,
-        mode: str = "default",
+        mode: str = "default", capture: bool = True,
     ) -> App:
         """The application in the folder `application`, or the shipped one of that name.
 
-        `overrides` are chip parameters by name, as text. UserError for any mistake in any file of the application, with its
-        place.
+        `overrides` are chip parameters by name, as text. Without `capture` nothing that ports send is kept or written. UserError
+        for any mistake in any file of the application, with its place.
         """
         from ixpemu.app_start import Wiring, start
 
         settings = app_file.load(application)
-        wiring = Wiring(feeds or {}, captures or {}, traffic, gbps)
+        wiring = Wiring(feeds or {}, captures or {}, traffic, gbps, capture)
         if wiring.feeds and traffic is not None:
             raise UserError(Diagnostic(codes.ARGUMENT, "captures and made traffic exclude each other", help="give one of them"))
         images, warnings = _assemble(settings)

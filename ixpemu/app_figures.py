@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ixpemu.app_file import AppSettings
+from ixpemu.app_loads import limit, loads
 from ixpemu.chip import Chip
 from ixpemu.image import Image
 from ixpemu.trace.collector import Collector, engine_sums, inside
@@ -41,13 +42,17 @@ def figures(
     ports = tuple(_port(chip, number, cycles) for number in range(len(chip.ports)))
     sent, arrived = sum(port.sent[0] for port in ports), sum(port.offered[0] for port in ports)
     drops = merge_drops(totals.drops if followed else {}, *(port.refused for port in ports))
+    busy = loads(chip)
+    refused = sum(port.refused.get(REFUSED["overflow"], 0) for port in ports)
+    overload = [f"{refused:,} frames found a receive FIFO full: {limit(busy)}"] if refused else []
     where = tuple(_where(chip, images[me], me, ctx) for me in loaded for ctx in range(0, 8, 8 // images[me].contexts))
     return RunReport(
         application=settings.name, clock_hz=chip.clock_hz, cycles=cycles, clocks=clocks, stop=stop, types=types,
         outside=outside, ports=ports if settings.ports else (), arrived=arrived, sent=sent,
         generated=sent - chip.packets_sent + collector.originated if followed else 0,
         inside=inside(state) if followed else arrived - sum(drops.values()) - sent,
-        drops=drops, wall_seconds=wall, notes=(*_reserved(chip, images), *(() if followed else (NOT_FOLLOWED,))), where=where,
+        drops=drops, wall_seconds=wall, notes=(*_reserved(chip, images), *overload, *(() if followed else (NOT_FOLLOWED,))),
+        loads=busy, where=where,
     )
 
 

@@ -32,13 +32,15 @@ class Wiring:
     """What of a run is not in `app.toml`: given on the command line or by a caller.
 
     `feeds` replaces the application's own inputs, all of them, and `captures` the outputs of the ports it names. `traffic`
-    replaces inputs and outputs: a stream without end is kept only where `captures` asks for it.
+    replaces inputs and outputs: a stream without end is kept only where `captures` asks for it. `capture`: whether outputs are
+    kept at all.
     """
 
     feeds: Mapping[int, Path] = field(default_factory=dict)
     captures: Mapping[int, Path] = field(default_factory=dict)
     traffic: str | None = None
     gbps: float | None = None
+    capture: bool = True
 
 
 class Kinds:
@@ -91,7 +93,7 @@ def start(
         function_of(module, path, "setup", "xscale")(xscale)
     kinds = Kinds(_classifier(settings, module))
     frames = _connect(settings, wiring, chip, kinds)
-    captures = _captures(settings, wiring, chip)
+    captures = _captures(settings, wiring, chip) if wiring.capture else {}
     reasons = _probes(settings, chip)
     xscale.start()
     return Started(chip, xscale, Collector(chip.state, kinds.names, reasons), frames, captures)

@@ -7,8 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -108,7 +107,12 @@ def run_command(
         str | None, typer.Option(metavar="T", help="Stop after this time on the chip: 5ms, 250us; a bare number is seconds.")
     ] = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=V", help="Override a parameter of the chip file.")
+        list[str] | None, typer.Option("--set", metavar="KEY=V", help="Override a parameter of the chip file; all of them: "
+                                       "ixpemu isa timing.")
+    ] = None,
+    sensitivity: Annotated[
+        str | None, typer.Option(metavar="KEY=V1,V2,...", help="Run once for each value of a parameter (or FIRST..LAST/STEP) "
+                                 "and compare; writes no captures.")
     ] = None,
     mode: Annotated[
         str, typer.Option(metavar="|".join(MODES), help="fast leaves out the accounting by packet.")
@@ -123,8 +127,14 @@ def run_command(
 
         feeds, captures = port_files("--pcap", pcap or [], PORTS), port_files("--out", out or [], PORTS)
         overrides = key_values("--set", set_ or [])
-        report = _run(application, feeds, captures, traffic, gbps, limits, overrides, mode,
-                      shown=not quiet and not json and sys.stderr.isatty())
+        shown = not quiet and not json and sys.stderr.isatty()
+        start = {"feeds": feeds, "captures": captures, "traffic": traffic, "gbps": gbps, "mode": mode}
+        if sensitivity is not None:
+            if captures:
+                raise usage_error("--sensitivity runs several times and writes no captures", "leave --out away")
+            _compare(sensitivity, application, start, limits, overrides, shown, json)
+            return
+        report = _run(application, start, limits, overrides, shown)
     except UserError as error:
         if not json:
             raise
@@ -152,19 +162,37 @@ def _limits(packets: str | None, cycles: str | None, time: str | None, *, made: 
     return Limits(count("--packets", packets), count("--cycles", cycles), chip_seconds(time))
 
 
-def _run(
-    application: str, feeds: dict[int, Path], captures: dict[int, Path], traffic: str | None, gbps: float | None, limits: Limits,
-    overrides: dict[str, str], mode: str, shown: bool,
-) -> RunReport:
+def _run(application: str, start: dict[str, Any], limits: Limits, overrides: dict[str, str], shown: bool) -> RunReport:
+    """One run. `start` are options of App.load."""
     from ixpemu import app_file
     from ixpemu.app import App
 
     app_file.load(application)          # the mistakes of a moment's check come before the half minute of a first compile
     compile_engine()
-    ready = App.load(
-        application, feeds=feeds, captures=captures, traffic=traffic, gbps=gbps, overrides=overrides, mode=mode
-    )
+    ready = App.load(application, overrides=overrides, **start)
     if ready.warnings:
         show_diagnostics(ready.warnings)
     with _progress(shown) as progress:
         return ready.run(packets=limits.packets, cycles=limits.cycles, time=limits.seconds, progress=progress)
+
+
+def _compare(
+    text: str, application: str, start: dict[str, Any], limits: Limits, overrides: dict[str, str], shown: bool, json: bool
+) -> None:
+    """Runs for every value of a parameter and prints the table of what came out."""
+    from ixpemu import app_file
+    from ixpemu.app_sensitivity import ask, question
+    from ixpemu.isa.chipfile import load_chip
+    from ixpemu.report.sensitivity import sensitivity_json, sensitivity_report
+
+    settings = app_file.load(application)
+    asked = question(text, settings, overrides)
+
+    def run(changed: dict[str, str]) -> RunReport:
+        return _run(application, {**start, "capture": False}, limits, changed, shown)
+
+    answers = list(ask(asked, run, overrides, load_chip(settings.chip)))
+    if json:
+        show_json(sensitivity_json(asked, answers))
+    else:
+        show(sensitivity_report(asked, answers))

@@ -74,7 +74,7 @@ STATE = np.dtype([
     ("cost_word", "u4", (2 * UNIT_COUNT,)), ("cost_queue", "u4", (UNIT_COUNT,)),
     ("dram_cycles", "u4", (40,)),
     ("queue_time", "u8", (UNIT_COUNT * QUEUE_DEPTH_MAX,)), ("queue_next", "u4", (UNIT_COUNT,)),
-    ("commands", "u8", (UNIT_COUNT,)), ("words_moved", "u8", (UNIT_COUNT,)), ("busy", "u8", (UNIT_COUNT,)),
+    ("commands", "u8", (UNIT_COUNT,)), ("words_moved", "u8", (UNIT_COUNT,)), ("busy", "u8", (2 * UNIT_COUNT,)),
     # memory map, word indexes into `memory`
     ("scratch_base", "u4"), ("sram_base", "u4", (2,)), ("dram_base", "u4"),
     ("scratch_words", "u4"), ("sram_words", "u4", (2,)), ("dram_words", "u4"), ("memory_words", "u4"),

@@ -60,7 +60,7 @@ def begin(state, unit, port, arrival, occupancy):
     """Start of a command that arrives at `arrival` and keeps a port of its unit busy; the ports serve one after the other."""
     start = max(arrival, state.free_at[port])
     state.free_at[port] = uint64(start + occupancy)
-    state.busy[unit] = uint64(state.busy[unit] + occupancy)
+    state.busy[port] = uint64(state.busy[port] + occupancy)
     number = state.queue_next[unit]
     state.queue_time[uint32(unit * uint32(QUEUE_DEPTH_MAX) + uint32(number & uint32(QUEUE_DEPTH_MAX - 1)))] = start
     state.queue_next[unit] = uint32(number + uint32(1))

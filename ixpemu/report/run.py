@@ -183,6 +183,7 @@ def run_json(report: RunReport) -> dict[str, object]:
             }
             for port in report.ports
         ],
+        "loads": {load.name: round(load.share, 4) for load in report.loads},
         "where": [
             {"me": place.me, "ctx": place.ctx, "address": place.address, "state": place.state, "label": place.label,
              "place": place.place}

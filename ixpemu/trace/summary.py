@@ -125,6 +125,14 @@ class PortFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class Load:
+    """A part of the chip and the share of the time in which it was busy."""
+
+    name: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
 class Uncounted:
     """Microengine cycles that belong to no packet: those of work between packets, with its instructions, and idle ones."""
 
@@ -171,6 +179,7 @@ class RunReport:
     drops: dict[str, int] = field(default_factory=dict)
     wall_seconds: float = 0.0
     notes: tuple[str, ...] = ()             # what a reader has to know beside the figures
+    loads: tuple[Load, ...] = ()            # how busy the parts were, the busiest first
     where: tuple[Where, ...] = ()           # where the contexts stood when the run stopped
 
     @property

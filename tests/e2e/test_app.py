@@ -92,7 +92,7 @@ def test_a_parameter_set_by_hand_changes_the_figures(tmp_path: Path) -> None:
     assert slow.types[0].latency.minimum > ordinary.types[0].latency.minimum
     with pytest.raises(UserError) as caught:
         App.load("echo", overrides={"dram.read_cycle": "5"})
-    assert caught.value.diagnostics[0].help == "did you mean 'dram.read_cycles'?"
+    assert str(caught.value.diagnostics[0].help).startswith("did you mean 'dram.read_cycles'?")
 
 
 def test_fast_mode_moves_the_same_frames_at_the_same_times(tmp_path: Path) -> None:
