@@ -12,6 +12,7 @@ from ixpemu.trace.collector import Collector, engine_sums, inside
 from ixpemu.trace.summary import CycleSums, PortFigures, RunReport, Uncounted, Where, line_gbps, merge_drops
 
 QUIET = "quiet"
+HOST = 255              # stands for a microengine's number where Python did it
 NOT_FOLLOWED = (
     "in the mode fast packets are not followed: there are no costs by type, and what the program dropped counts as still inside"
 )
@@ -66,7 +67,8 @@ def _reserved(chip: Chip, images: Mapping[int, Image]) -> list[str]:
             cycle, _, me, ctx, address, value = first
             image = images.get(me)
             place = f" {image.debug[address].place}" if image is not None and address < len(image.debug) else ""
-            text += f"; first in cycle {cycle:,} by microengine {me}, context {ctx} at {address}{place} (value {value:#x})"
+            who = f"microengine {me}, context {ctx} at {address}{place}" if me != HOST else "the XScale"
+            text += f"; first in cycle {cycle:,} by {who} (value {value:#x})"
         lines.append(text)
     return lines
 

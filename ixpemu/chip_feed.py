@@ -6,7 +6,7 @@ them. Which frames fit when, and the ring itself, are `ixpemu.chip_ports`'.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -59,13 +59,23 @@ class Feed:
     own_times: bool
     """Whether a frame waits for its own time; else it follows the one before at once."""
     position: int = 0
+    faults: Mapping[int, int] = field(default_factory=dict)
+    """Error bits of a receive status word, by the frame's number in the source."""
     _block: Block | None = field(default=None, repr=False)
     _first: int = 0                                     # number of the block's first frame
     _rows: Iterator[tuple[int, bytes]] | None = field(default=None, repr=False)
 
     def copy(self) -> Feed:
         """The same place in the same source, to go back to."""
-        return Feed(self.source, self.clock, self.own_times, self.position)
+        return Feed(self.source, self.clock, self.own_times, self.position, self.faults)
+
+    def faults_of(self, count: int) -> npt.NDArray[np.uint16]:
+        """The error bits of the next `count` frames."""
+        bits = np.zeros(count, np.uint16)
+        for number, fault in self.faults.items():
+            if 0 <= number - self.position < count:
+                bits[number - self.position] = fault
+        return bits
 
     def advance(self, lengths: npt.NDArray[np.int64], times: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Take the next frames, of `lengths` bytes, due at `times` nanoseconds, over the line; returns their arrival cycles."""

@@ -64,7 +64,8 @@ def _tables(state: Any, chip: ChipParameters) -> None:
                        (UNIT_DRAM, "dram"), (UNIT_MSF, "msf"), (UNIT_CAP, "cap")):
         state.cost_queue[unit] = chip[f"{name}.queue_depth"]
         for row, way in ((2 * unit, "read"), (2 * unit + 1, "write")):
-            state.port[row] = row if name == "sram" else 2 * unit
+            # SRAM reads and writes at once (QDR); the MSF has a FIFO for each way (IXP2800 manual).
+            state.port[row] = row if name in ("sram", "msf") else 2 * unit
             state.cost_latency[row] = 0 if name == "hash" else chip[f"{name}.{way}_cycles"]
             if name in ("scratch", "msf", "cap"):
                 state.cost_command[row] = chip[f"{name}.command_occupancy"]

@@ -8,7 +8,7 @@ preamble and check sequence counted; a packet's latency is their difference.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -30,10 +30,15 @@ from ixpemu.engine.parameters import (
     P_PORT_LONGEST,
     P_PORT_MEGABITS,
 )
+from ixpemu.engine.receive import STATUS_IN_BAND_PARITY, STATUS_PARITY, STATUS_RECEIVE_ERROR, STATUS_SOP_ERROR
 from ixpemu.wire import CaptureFile, FrameList, FrameSource, Line, LineClock, read_capture
 
 Frames = str | Path | FrameSource | Iterable[bytes | tuple[int, bytes]]
 MEGA = 1_000_000
+FAULTS = {
+    "receive": STATUS_RECEIVE_ERROR, "parity": STATUS_PARITY, "in_band_parity": STATUS_IN_BAND_PARITY, "sop": STATUS_SOP_ERROR,
+}
+"""Errors that a receive status word can show: `receive` in a frame's last element, the others in its first."""
 # The same function whether or not the engine is compiled: one call a slice is not worth a compiled entry of its own.
 _set_alarm = getattr(set_alarm, "py_func", set_alarm)
 
@@ -109,6 +114,7 @@ class Port:
         self._word_tail = 0
         self.collected = 0
         """Rows of the engine's sent ring taken so far, a counter of 32 bits."""
+        self._faults = False
         self._keep = False
         self._file: CaptureFile | None = None
         self._sent: list[SentFrame] = []
@@ -119,12 +125,14 @@ class Port:
         parameter = self._state[0].parameter
         return Line(int(parameter[P_PORT_MEGABITS]) * MEGA, int(parameter[P_MEGAHERTZ]) * MEGA)
 
-    def feed(self, source: Frames, gbps: float | None = None) -> None:
+    def feed(self, source: Frames, gbps: float | None = None, faults: Mapping[int, str] | None = None) -> None:
         """Let the frames of `source` arrive from now on, after those of earlier calls.
 
         `source` is a capture's path, frames (bytes, or pairs of nanoseconds and bytes) or any `FrameSource`. With `gbps`
         they follow one another at that rate (preamble, check sequence and gap counted); without, at their own times, the first at
-        once, and as fast as the line goes where those are too close. UserError for a bad capture or a rate above the port's.
+        once, and as fast as the line goes where those are too close. `faults` names errors (`FAULTS`) that the status words of
+        some frames are to show, by the frame's number in `source`; their bytes are as they are. UserError for a bad capture, a
+        rate above the port's or an unknown fault.
         """
         found: FrameSource
         if isinstance(source, str | Path):
@@ -133,7 +141,12 @@ class Port:
             found = source
         else:
             found = FrameList.of(source)
-        self._feeds.append(Feed(found, LineClock.at(self.line, gbps, self._cycle()), own_times=gbps is None))
+        for fault in (faults or {}).values():
+            if fault not in FAULTS:
+                raise user_error(codes.FRAME_REFUSED, f"there is no receive fault {fault!r}", help=f"one of {', '.join(FAULTS)}")
+        bits = {number: FAULTS[fault] for number, fault in (faults or {}).items()}
+        self._faults = self._faults or bool(bits)
+        self._feeds.append(Feed(found, LineClock.at(self.line, gbps, self._cycle()), own_times=gbps is None, faults=bits))
         self._msf.input_wanted[self.number] = 1
         self.refill()
 
@@ -239,8 +252,8 @@ class Port:
         rows_left = ARRIVAL_ROWS - (tail - head & 0xFFFFFFFF)
         ring = msf.arrival_words[k * ARRIVAL_WORDS : (k + 1) * ARRIVAL_WORDS]
         rows = slice(k * ARRIVAL_ROWS, (k + 1) * ARRIVAL_ROWS)
-        times, row_lengths, kinds, row_starts = (
-            field[rows] for field in (msf.arrival_time, msf.arrival_length, msf.arrival_kind, msf.arrival_start))
+        times, row_lengths, kinds, row_starts, faults = (field[rows] for field in (
+            msf.arrival_time, msf.arrival_length, msf.arrival_kind, msf.arrival_start, msf.arrival_faults))
         placed = 0
         while rows_left > 0 and (found := self._next_block()) is not None:
             block, first = found
@@ -252,6 +265,8 @@ class Port:
             count = end - first
             lengths = block.lengths[first:end]
             starts = block.starts[first:end] + (self._word_tail - int(block.starts[first])) & 0xFFFFFFFF
+            if self._faults:
+                _put(faults, tail, self._feeds[0].faults_of(count))
             _put(times, tail, self._feeds[0].advance(lengths, block.times[first:end]))
             _put(row_lengths, tail, lengths)
             _put(kinds, tail, block.kinds[first:end])

@@ -34,6 +34,7 @@ from ixpemu.engine.layout import (
     UNIT_SRAM0,
 )
 from ixpemu.engine.overrides import (
+    COMPLETE_DOUBLE,
     COMPLETE_IN,
     COMPLETE_INDIRECT,
     COMPLETE_OUT,
@@ -167,6 +168,8 @@ def silent_slot(state, unit):
 def exact_command(state, engine, event, i, command):
     """What the MSF and the CAP need besides: they act at their exact time, since others see what they do."""
     event.kind = uint8(EVENT_ACCESS)
+    if uint32(i.variant) & uint32(COMPLETE_DOUBLE):
+        event.address = uint32(event.address & uint32(0xFFFFFFF8))     # as DRAM has it (assumed)
     if command == uint32(COMMAND_FAST_ALU):
         event.value = engine.previous_alu
     if command == uint32(COMMAND_REFLECT_READ) or command == uint32(COMMAND_REFLECT_WRITE):

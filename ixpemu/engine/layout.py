@@ -83,12 +83,15 @@ STOP_NAMES = ("", "cycles", "idle", "quiet", "packets", "break", "halt", "reserv
 (RESERVED_ILLEGAL, RESERVED_STORE_END, RESERVED_UNPOPULATED, RESERVED_RING_OVERFLOW, RESERVED_LOCAL_MEMORY, RESERVED_CSR_READ,
  RESERVED_DEFER, RESERVED_COMMAND, RESERVED_RING_BASE,
  RESERVED_ELEMENT, RESERVED_THREADS, RESERVED_TRANSMIT,
- RESERVED_OVERRIDE, RESERVED_TRANSFER_WINDOW) = range(1, 15)
+ RESERVED_OVERRIDE, RESERVED_TRANSFER_WINDOW, RESERVED_ERRATUM_69, RESERVED_THREAD_ENTRY,
+ RESERVED_CONTROL_WORD, RESERVED_MSF_MODE) = range(1, 19)
 RESERVED_NAMES = ("", "illegal instruction", "ran past the end of the program", "unpopulated memory", "put on a full ring",
                   "unpopulated local memory", "local_csr_rd without its immed", "branch or swap in a defer slot",
                   "command that the unit does not know", "scratch ring outside scratch memory",
                   "RBUF element that may not be freed", "receive thread list overrun", "transmit element out of rule",
-                  "indirect_ref to a microengine or context that is not there", "count past the transfer registers of a context")
+                  "indirect_ref to a microengine or context that is not there", "count past the transfer registers of a context",
+                  "RBUF element of erratum 69 on the free list", "receive thread entry out of rule",
+                  "transmit control word out of rule", "MSF mode that is not modelled")
 RESERVED_KINDS = 64
 RESERVED_ROWS = 64
 

@@ -10,40 +10,27 @@ from __future__ import annotations
 from numpy import uint32
 
 from ixpemu.engine.jit import jit
-from ixpemu.engine.msf_layout import CONTROL_WORD, PORTS
-from ixpemu.engine.receive import (
-    add_thread,
-    bus_in_event,
-    element_done,
-    receive_port_event,
-    restart_timer,
-    start_bus_in,
-    timer_event,
-)
-from ixpemu.engine.transmit import bus_out_event, control_written, departure_event, start_bus_out
+from ixpemu.engine.msf_layout import CONTROL_WORD, LISTS, PORTS
+from ixpemu.engine.receive import bus_in_event, element_done, receive_control, receive_port_event, start_bus_in
+from ixpemu.engine.receive_lists import RX_THREAD_FREELIST_TIMEOUT_0, add_thread, restart_timer, timer_event
+from ixpemu.engine.transmit import bus_out_event, control_written, departure_event, sequence, transmit_control
 
 # CSRs that do something, by word offset.
 RX_CONTROL, TX_CONTROL = 0x00 // 4, 0x04 // 4
 RX_THREAD_FREELIST_0 = 0x30 // 4
 RBUF_ELEMENT_DONE = 0x44 // 4
-RX_THREAD_FREELIST_TIMEOUT_0 = 0x50 // 4
+RX_PORT_MAP = 0x40 // 4
 TX_SEQUENCE_0 = 0x60 // 4
 
 
 @jit
 def msf_read(state, memory, address, now):
-    """One 32-bit word of msf[read] at byte `address` (0x0000..0x3fff).
-
-    TX_SEQUENCE_0: bits 7..0 count transmitted elements, bit 31 is set while none is pending.
-    """
+    """One 32-bit word of msf[read] at byte `address` (0x0000..0x3fff)."""
     word = uint32(uint32(address) >> uint32(2)) & uint32(4095)
     if word >= uint32(2048):
         return state.msf.rbuf[word & uint32(2047)]
-    if word == uint32(TX_SEQUENCE_0):
-        sequence = uint32(state.msf.send_count & uint32(0xFF))
-        if state.msf.send_pending == uint32(0):
-            sequence = uint32(sequence | uint32(0x80000000))
-        return sequence
+    if word >= uint32(TX_SEQUENCE_0) and word < uint32(TX_SEQUENCE_0 + LISTS):
+        return sequence(state, uint32(word - uint32(TX_SEQUENCE_0)))
     return state.msf.csr[word]
 
 
@@ -62,17 +49,19 @@ def msf_write(state, memory, address, value, me, ctx, now):
         msf.csr[word] = value
         if word & uint32(1):
             control_written(state, word, me, ctx, now)
-    elif word >= uint32(RX_THREAD_FREELIST_0) and word < uint32(RX_THREAD_FREELIST_0 + 3):
+    elif word >= uint32(RX_THREAD_FREELIST_0) and word < uint32(RX_THREAD_FREELIST_0 + LISTS):
         add_thread(state, uint32(word - uint32(RX_THREAD_FREELIST_0)), value, now)
     elif word == uint32(RBUF_ELEMENT_DONE):
         element_done(state, value, me, ctx, now)
-    else:
+    elif word == uint32(RX_CONTROL):
+        receive_control(state, value, me, ctx, now)
+    elif word == uint32(TX_CONTROL):
+        transmit_control(state, value, me, ctx, now)
+    elif word < uint32(TX_SEQUENCE_0) or word >= uint32(TX_SEQUENCE_0 + LISTS):
         msf.csr[word] = value
-        if word == uint32(RX_CONTROL):
+        if word == uint32(RX_PORT_MAP):
             start_bus_in(state, now)
-        elif word == uint32(TX_CONTROL):
-            start_bus_out(state, now)
-        elif word >= uint32(RX_THREAD_FREELIST_TIMEOUT_0) and word < uint32(RX_THREAD_FREELIST_TIMEOUT_0 + 3):
+        elif word >= uint32(RX_THREAD_FREELIST_TIMEOUT_0) and word < uint32(RX_THREAD_FREELIST_TIMEOUT_0 + LISTS):
             restart_timer(state, uint32(word - uint32(RX_THREAD_FREELIST_TIMEOUT_0)), now)
 
 

@@ -12,8 +12,10 @@ import numpy as np
 PORTS = 3
 """Ports the state has room for; the parameter `port.count` says how many the board has."""
 
-BUFFER_WORDS = 2048         # RBUF and TBUF: 8 KB each
+BUFFER_BYTES = 8192         # RBUF and TBUF, each
+BUFFER_WORDS = BUFFER_BYTES // 4
 ELEMENTS_MAX = 128
+LISTS = 3                   # receive thread free lists, and partitions of a buffer at most
 THREADS_MAX = 64            # entries of one receive thread free list
 CSR_WORDS = 2048
 CONTROL_WORD = 0x1800 // 4  # first word of TBUF element control
@@ -35,6 +37,7 @@ MSF = np.dtype([
     ("arrival_time", "u8", (PORTS * ARRIVAL_ROWS,)),    # cycle in which the last bit is in
     ("arrival_length", "u4", (PORTS * ARRIVAL_ROWS,)),  # bytes, before padding
     ("arrival_kind", "u1", (PORTS * ARRIVAL_ROWS,)),    # type of packet, the host's own numbers
+    ("arrival_faults", "u2", (PORTS * ARRIVAL_ROWS,)),  # error bits that the frame's status words are to show
     ("arrival_start", "u4", (PORTS * ARRIVAL_ROWS,)),   # word counter of the first word; unused for frames that the MAC refuses
     ("arrival_words", "u4", (PORTS * ARRIVAL_WORDS,)),
     ("arrival_head", "u4", (PORTS,)), ("arrival_tail", "u4", (PORTS,)),
@@ -43,6 +46,7 @@ MSF = np.dtype([
     ("input_wanted", "u1", (PORTS,)),
     # Receive FIFO of each port
     ("fifo_length", "u4", (PORTS * FIFO_ROWS,)), ("fifo_packet", "u4", (PORTS * FIFO_ROWS,)),
+    ("fifo_faults", "u2", (PORTS * FIFO_ROWS,)),
     ("fifo_words", "u4", (PORTS * FIFO_WORDS,)),
     ("fifo_head", "u4", (PORTS,)), ("fifo_tail", "u4", (PORTS,)),
     ("fifo_word_head", "u4", (PORTS,)), ("fifo_word_tail", "u4", (PORTS,)),
@@ -50,19 +54,23 @@ MSF = np.dtype([
     ("fifo_used", "u4", (PORTS,)), ("fifo_peak", "u4", (PORTS,)),       # bytes
     # The receive bus: at most one mpacket on its way
     ("bus_in_busy", "u4"), ("bus_in_port", "u4"), ("bus_in_element", "u4"), ("bus_in_bytes", "u4"),
-    # RBUF elements and the threads that wait for them
+    ("bus_in_place", "u4"), ("bus_in_list", "u4"),      # byte of RBUF, and the list that the element will go to
+    # RBUF elements and the threads that wait for them: a ring of free elements by partition, one of full ones and one of threads
+    # by list
     ("element_state", "u1", (ELEMENTS_MAX,)),           # ELEMENT_*
     ("element_status", "u4", (ELEMENTS_MAX,)), ("element_checksum", "u4", (ELEMENTS_MAX,)),
     ("element_packet", "u4", (ELEMENTS_MAX,)),
-    ("free_ring", "u1", (ELEMENTS_MAX,)), ("free_head", "u4"), ("free_tail", "u4"),
-    ("full_ring", "u1", (ELEMENTS_MAX,)), ("full_head", "u4"), ("full_tail", "u4"),
-    ("thread_ring", "u2", (3 * THREADS_MAX,)), ("thread_head", "u4", (3,)), ("thread_tail", "u4", (3,)),
+    ("free_ring", "u1", (LISTS * ELEMENTS_MAX,)), ("free_head", "u4", (LISTS,)), ("free_tail", "u4", (LISTS,)),
+    ("full_ring", "u1", (LISTS * ELEMENTS_MAX,)), ("full_head", "u4", (LISTS,)), ("full_tail", "u4", (LISTS,)),
+    ("thread_ring", "u2", (LISTS * THREADS_MAX,)), ("thread_head", "u4", (LISTS,)), ("thread_tail", "u4", (LISTS,)),
     # TBUF elements, the transmit bus
     ("send_valid", "u1", (ELEMENTS_MAX,)), ("send_packet", "u4", (ELEMENTS_MAX,)),
-    ("send_next", "u4"),                # element that the strict order asks for next
-    ("send_count", "u4"),               # elements transmitted
-    ("send_pending", "u4"),             # elements made valid and not yet transmitted
-    ("bus_out_busy", "u4"),
+    ("send_writer", "u4", (ELEMENTS_MAX,)),     # who wrote the control word: microengine << 24 | context << 16 | address
+    # By partition: the element that the strict order asks for next, elements transmitted, elements valid and not yet transmitted
+    ("send_next", "u4", (LISTS,)), ("send_count", "u4", (LISTS,)), ("send_pending", "u4", (LISTS,)),
+    ("bus_out_busy", "u4"),             # 1 + partition of the element on the bus
+    ("bus_out_last", "u4"),             # partition that sent last
+    ("writer_pc", "u4"),                # address of the command that acts on the MSF, for what is reported
     # Transmit MAC of each port
     ("open_frame", "u4", (PORTS,)),     # 0 none, 1 a frame being put together, 2 one that will be thrown away
     ("open_length", "u4", (PORTS,)), ("open_packet", "u4", (PORTS,)),

@@ -93,7 +93,10 @@ MSF_PARAMETERS: tuple[str, ...] = (
     "port.receive_fifo_bytes",
     "port.transmit_fifo_bytes",
     "port.longest_frame",
+    "msf.element_unit_bytes",           # 0: the element size, 64: the IXP2800's way
+    "msf.erratum_69",
 )
 """Names of the parameters of MSF and ports, in the order of their places from `P_MSF_OWN` on."""
 (P_MEGAHERTZ, P_MSF_BUS, P_MSF_BUS_OVERHEAD, P_MSF_STATUS, P_MSF_TIMEOUT_UNIT,
- P_PORT_COUNT, P_PORT_MEGABITS, P_PORT_FIFO, P_PORT_SEND_FIFO, P_PORT_LONGEST) = range(64, 64 + len(MSF_PARAMETERS))
+ P_PORT_COUNT, P_PORT_MEGABITS, P_PORT_FIFO, P_PORT_SEND_FIFO, P_PORT_LONGEST, P_MSF_UNIT,
+ P_MSF_ERRATUM) = range(64, 64 + len(MSF_PARAMETERS))

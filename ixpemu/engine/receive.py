@@ -1,33 +1,31 @@
-"""From the wire to a thread: arrival, receive FIFO, RBUF elements, status words to the threads that wait.
+"""From the wire into RBUF: arrival, receive FIFO, mpackets into elements, elements given back.
 
 A frame arrives when its last bit is in; the MAC looks at its length and puts it into the port's FIFO or counts it as lost. The
-receive bus carries one mpacket at a time, from the ports in turn, into the first element of the free list. A full element's
-status goes to the first thread of free list 0 by autopush. Status and control layouts are of the IXP2400 as real receive code
-uses them; what is `assumed` is said at its place. CSR addresses are decoded in msf.py.
+receive bus carries one mpacket at a time, from the ports in turn, into the first free element of a partition of RBUF; the
+threads that wait for it are receive_lists.py's. Status and control layouts are of the IXP2400 as real receive code uses them;
+what is `assumed` is said at its place. CSR addresses are decoded in msf.py, partitions are msf_partitions.py's.
 """
 
 from __future__ import annotations
 
-from numpy import uint8, uint16, uint32, uint64
+from numpy import uint8, uint32, uint64
 
 from ixpemu.engine.accounting import check_quiet, new_packet
-from ixpemu.engine.commands import expect_push, push_words
 from ixpemu.engine.jit import jit
 from ixpemu.engine.lanes import request_stop, set_alarm
 from ixpemu.engine.layout import (
-    ALARM_MSF_TIMER,
     ALARM_RECEIVE,
     NEVER,
     PACKET_ROWS,
     RESERVED_ELEMENT,
-    RESERVED_THREADS,
-    SRAM_IN,
+    RESERVED_ERRATUM_69,
+    RESERVED_MSF_MODE,
     STOP_INPUT,
-    UNIT_RECEIVE,
 )
 from ixpemu.engine.msf_layout import (
     ARRIVAL_ROWS,
     ARRIVAL_WORDS,
+    BUFFER_BYTES,
     BUFFER_WORDS,
     ELEMENT_FILLING,
     ELEMENT_FREE,
@@ -36,32 +34,39 @@ from ixpemu.engine.msf_layout import (
     ELEMENTS_MAX,
     FIFO_ROWS,
     FIFO_WORDS,
+    LISTS,
     PORTS,
-    THREADS_MAX,
+)
+from ixpemu.engine.msf_partitions import (
+    element_bytes,
+    element_place,
+    geometry,
+    mode_modelled,
+    partition_at,
+    partition_count,
 )
 from ixpemu.engine.parameters import (
     P_MEGAHERTZ,
     P_MSF_BUS,
     P_MSF_BUS_OVERHEAD,
-    P_MSF_STATUS,
-    P_MSF_TIMEOUT_UNIT,
+    P_MSF_ERRATUM,
     P_PORT_COUNT,
     P_PORT_FIFO,
     P_PORT_LONGEST,
 )
-from ixpemu.engine.reserved import report
+from ixpemu.engine.receive_lists import deliver
+from ixpemu.engine.reserved import report_at
 
 ALARM_BUS_IN = ALARM_RECEIVE + PORTS
+RX_PORT_MAP = 0x40 // 4
 HEADER_BYTES = 14
 SHORTEST_FRAME = 60
-NULL_STATUS = 1 << 9            # by analogy with the IXP2800's status word (M)
 SOP, EOP = 1 << 15, 1 << 14
-
-
-@jit
-def element_bytes(control):
-    """Bytes of a buffer element, from RX_CONTROL or TX_CONTROL: bits 3..2 are 0 for 64, 1 for 128, 2 (and 3, assumed) for 256."""
-    return uint32(uint32(64) << min(uint32((control >> uint32(2)) & uint32(3)), uint32(2)))
+# Error bits of a status word: a receive error is known at a frame's end, the others with the element that they are in. Which of
+# bits 8, 11 and 12 is which: by analogy with the IXP2800's word (L).
+STATUS_IN_BAND_PARITY, STATUS_RECEIVE_ERROR, STATUS_PARITY, STATUS_SOP_ERROR = 1 << 8, 1 << 10, 1 << 11, 1 << 12
+FAULTS_AT_START = STATUS_IN_BAND_PARITY | STATUS_PARITY | STATUS_SOP_ERROR
+FAULTS_AT_END = STATUS_RECEIVE_ERROR
 
 
 @jit
@@ -124,6 +129,7 @@ def _arrive(state, port, row, now):
     entry = uint32(uint32(port * uint32(FIFO_ROWS)) + (tail & uint32(FIFO_ROWS - 1)))
     msf.fifo_length[entry] = padded
     msf.fifo_packet[entry] = uint32(number)
+    msf.fifo_faults[entry] = msf.arrival_faults[row]
     msf.fifo_tail[port] = uint32(tail + uint32(1))
     msf.fifo_used[port] = uint32(msf.fifo_used[port] + padded)
     msf.fifo_peak[port] = max(msf.fifo_peak[port], msf.fifo_used[port])
@@ -139,10 +145,26 @@ def _arrive(state, port, row, now):
 
 
 @jit
+def port_list(state, control, port):
+    """The free list whose threads get what comes from `port`: RX_PORT_MAP has two bits a port, port 0 lowest (assumed).
+
+    3 is none; what asks for it goes to list 0.
+    """
+    which = uint32((state.msf.csr[RX_PORT_MAP] >> uint32(uint32(2) * port)) & uint32(3))
+    return uint32(0) if which == uint32(3) else which
+
+
+@jit
+def list_partition(control, which):
+    """The partition that list `which` takes elements from: its own; the first one if it has none (assumed)."""
+    return which if which < partition_count(control) else uint32(0)
+
+
+@jit
 def start_bus_in(state, now):
     """If the receive bus, an element and an mpacket are there, start moving the mpacket; ports take turns."""
     msf = state.msf
-    if msf.bus_in_busy or msf.free_head == msf.free_tail:
+    if msf.bus_in_busy:
         return
     control = msf.csr[0]
     for k in range(1, PORTS + 1):
@@ -150,14 +172,21 @@ def start_bus_in(state, now):
         # Channel enables are bits 31..28, channel 0 lowest (assumed: only the full mask is on record).
         if msf.fifo_head[port] != msf.fifo_tail[port] and (control >> uint32(uint32(28) + port)) & uint32(1) and (
                 port < state.parameter[P_PORT_COUNT]):
-            element = msf.free_ring[msf.free_head & uint32(ELEMENTS_MAX - 1)]
-            msf.free_head = uint32(msf.free_head + uint32(1))
+            which = port_list(state, control, port)
+            partition = list_partition(control, which)
+            head = msf.free_head[partition]
+            if head == msf.free_tail[partition]:
+                continue
+            element = uint32(msf.free_ring[uint32(partition * uint32(ELEMENTS_MAX) + (head & uint32(ELEMENTS_MAX - 1)))])
+            msf.free_head[partition] = uint32(head + uint32(1))
             msf.element_state[element] = uint8(ELEMENT_FILLING)
             entry = uint32(uint32(port * uint32(FIFO_ROWS)) + (msf.fifo_head[port] & uint32(FIFO_ROWS - 1)))
-            moving = min(element_bytes(control), uint32(msf.fifo_length[entry] - msf.fifo_moved[port]))
+            moving = min(element_bytes(control, partition), uint32(msf.fifo_length[entry] - msf.fifo_moved[port]))
             msf.bus_in_busy = uint32(1)
             msf.bus_in_port = port
-            msf.bus_in_element = uint32(element)
+            msf.bus_in_element = element
+            msf.bus_in_place = element_place(state, control, element)
+            msf.bus_in_list = which
             msf.bus_in_bytes = moving
             set_alarm(state, ALARM_BUS_IN, uint64(now + bus_cycles(state, uint32((moving + uint32(3)) >> uint32(2)))))
             return
@@ -174,7 +203,7 @@ def bus_in_event(state, now):
     words = uint32((moving + uint32(3)) >> uint32(2))
     source = msf.fifo_word_head[port]
     source_base = uint32(port * uint32(FIFO_WORDS))
-    target = uint32(uint32(element * element_bytes(msf.csr[0])) >> uint32(2))
+    target = uint32(msf.bus_in_place >> uint32(2))
     total = uint32(0)
     for k in range(words):
         word = msf.fifo_words[uint32(source_base + (uint32(source + uint32(k)) & uint32(FIFO_WORDS - 1)))]
@@ -185,13 +214,14 @@ def bus_in_event(state, now):
     total = uint32((total & uint32(0xFFFF)) + (total >> uint32(16)))
     msf.fifo_word_head[port] = uint32(source + words)
     status = uint32((element << uint32(24)) | ((moving & uint32(0xFF)) << uint32(16)) | port)
+    faults = uint32(msf.fifo_faults[entry])
     if msf.fifo_moved[port] == uint32(0):
-        status = uint32(status | uint32(SOP))
+        status = uint32(status | uint32(SOP) | (faults & uint32(FAULTS_AT_START)))
     moved = uint32(msf.fifo_moved[port] + moving)
     msf.element_packet[element] = msf.fifo_packet[entry]
     msf.fifo_used[port] = uint32(msf.fifo_used[port] - moving)
     if moved == msf.fifo_length[entry]:
-        status = uint32(status | uint32(EOP))
+        status = uint32(status | uint32(EOP) | (faults & uint32(FAULTS_AT_END)))
         msf.fifo_head[port] = uint32(msf.fifo_head[port] + uint32(1))
         moved = uint32(0)
     msf.fifo_moved[port] = moved
@@ -199,115 +229,71 @@ def bus_in_event(state, now):
     # The sum itself, not its complement, so that software adds the sums of a packet's elements (assumed).
     msf.element_checksum[element] = total
     msf.element_state[element] = uint8(ELEMENT_FULL)
-    msf.full_ring[msf.full_tail & uint32(ELEMENTS_MAX - 1)] = uint8(element)
-    msf.full_tail = uint32(msf.full_tail + uint32(1))
+    which = msf.bus_in_list
+    at = msf.full_tail[which]
+    msf.full_ring[uint32(which * uint32(ELEMENTS_MAX) + (at & uint32(ELEMENTS_MAX - 1)))] = uint8(element)
+    msf.full_tail[which] = uint32(at + uint32(1))
     msf.elements_in += uint64(1)
     msf.bus_in_busy = uint32(0)
-    deliver(state, now)
+    deliver(state, which, now)
     start_bus_in(state, now)
 
 
 @jit
-def deliver(state, now):
-    """Hand full elements, oldest first, to the threads of free list 0, first come first served."""
-    msf = state.msf
-    while msf.full_head != msf.full_tail and msf.thread_head[0] != msf.thread_tail[0]:
-        element = uint32(msf.full_ring[msf.full_head & uint32(ELEMENTS_MAX - 1)])
-        msf.full_head = uint32(msf.full_head + uint32(1))
-        msf.element_state[element] = uint8(ELEMENT_OWNED)
-        msf.statuses += uint64(1)
-        checksum = msf.element_checksum[element]
-        _push_status(state, uint32(0), msf.element_status[element], checksum, msf.element_packet[element], now)
-
-
-@jit
-def entry_me(entry):
-    """Microengine of a free-list entry: bit 9 is the cluster, bits 8..7 the number in it."""
-    return uint32((entry >> uint32(7)) & uint32(7))
-
-
-@jit
-def _push_status(state, which, status, second, packet, now):
-    """Autopush two words and a signal to the first thread of free list `which`, and restart the list's timer."""
-    msf = state.msf
-    head = msf.thread_head[which]
-    entry = uint32(msf.thread_ring[uint32(which * uint32(THREADS_MAX) + (head & uint32(THREADS_MAX - 1)))])
-    msf.thread_head[which] = uint32(head + uint32(1))
-    ctx = uint32((entry >> uint32(4)) & uint32(7))
-    signals = uint32((uint32(1) << uint32(entry >> uint32(12))) & uint32(0xFFFE))
-    first = uint32(uint32(SRAM_IN) + uint32(16) * ctx + (entry & uint32(15)))
-    ready = uint64(now + uint64(state.parameter[P_MSF_STATUS]))
-    slot = push_words(state, entry_me(entry), ctx, first, uint32(2), signals, UNIT_RECEIVE, packet, ready)
-    state.events[slot].words[0] = uint32(status)
-    state.events[slot].words[1] = uint32(second)
-    restart_timer(state, which, now)
-
-
-@jit
-def add_thread(state, which, entry, now):
-    """A write to RX_THREAD_FREELIST_`which`: the thread waits for an element. Lists 1 and 2 only ever give nulls (assumed)."""
-    msf = state.msf
-    entry = uint32(entry & uint32(0xFFFF))
-    me = entry_me(entry)
-    ctx = uint32((entry >> uint32(4)) & uint32(7))
-    tail = msf.thread_tail[which]
-    if uint32(tail - msf.thread_head[which]) >= uint32(THREADS_MAX):
-        report(state, RESERVED_THREADS, me, ctx, 0, entry)
-        return
-    msf.thread_ring[uint32(which * uint32(THREADS_MAX) + (tail & uint32(THREADS_MAX - 1)))] = uint16(entry)
-    msf.thread_tail[which] = uint32(tail + uint32(1))
-    expect_push(state, me, ctx)
-    if tail == msf.thread_head[which]:
-        restart_timer(state, which, now)
-    if which == uint32(0):
-        deliver(state, now)
-
-
-@jit
-def restart_timer(state, which, now):
-    """Count the time-out of free list `which` from now on, if it is on and a thread waits (an empty list: assumed off)."""
-    msf = state.msf
-    timeout = msf.csr[uint32(uint32(0x50 // 4) + which)]
-    if timeout and msf.thread_head[which] != msf.thread_tail[which]:
-        due = uint64(now + uint64(timeout) * uint64(state.parameter[P_MSF_TIMEOUT_UNIT]))
-        set_alarm(state, uint32(uint32(ALARM_MSF_TIMER) + which), due)
-    elif state.alarm[uint32(uint32(ALARM_MSF_TIMER) + which)] != uint64(NEVER):
-        set_alarm(state, uint32(uint32(ALARM_MSF_TIMER) + which), uint64(NEVER))
-
-
-@jit
-def timer_event(state, which, now):
-    """The first thread of a list has waited too long: it gets a status word that says so."""
-    msf = state.msf
-    if msf.thread_head[which] == msf.thread_tail[which]:
-        restart_timer(state, which, now)
-        return
-    msf.nulls += uint64(1)
-    _push_status(state, which, uint32(NULL_STATUS), uint32(0), uint32(0), now)
-
-
-@jit
 def element_done(state, element, me, ctx, now):
-    """A write to RBUF_ELEMENT_DONE: the element goes to the end of the free list.
+    """A write to RBUF_ELEMENT_DONE: the element goes to the end of its partition's free list.
 
-    Reported: a number that is no element, one that is not the software's to give, and the elements whose copies to DRAM
-    the silicon corrupts (erratum 69: 9, 18, 27 of 64 bytes; 4, 9, 13 of 128; 2, 4, 6 of 256). The last are used all the same.
+    Reported: a number that is no element, one that is not the software's to give, and element 0 and those whose copies to DRAM
+    the silicon corrupts (erratum 69). The last are used all the same.
     """
     msf = state.msf
     element = uint32(element & uint32(0xFFFF))
-    length = element_bytes(msf.csr[0])
-    if element >= uint32(uint32(BUFFER_WORDS * 4) // length) or msf.element_state[element] != uint8(ELEMENT_OWNED):
-        report(state, RESERVED_ELEMENT, me, ctx, 0, element)
+    control = msf.csr[0]
+    place = element_place(state, control, element)
+    if place >= uint32(BUFFER_BYTES) or msf.element_state[element] != uint8(ELEMENT_OWNED):
+        report_at(state, RESERVED_ELEMENT, me, ctx, msf.writer_pc, element, now)
         return
-    if length == uint32(64):
-        faulty = element == uint32(9) or element == uint32(18) or element == uint32(27)
-    elif length == uint32(128):
-        faulty = element == uint32(4) or element == uint32(9) or element == uint32(13)
-    else:
-        faulty = element == uint32(2) or element == uint32(4) or element == uint32(6)
-    if faulty:
-        report(state, RESERVED_ELEMENT, me, ctx, 0, element)
+    partition = partition_at(control, place)
+    if state.parameter[P_MSF_ERRATUM] and faulty(place, element_bytes(control, partition)):
+        report_at(state, RESERVED_ERRATUM_69, me, ctx, msf.writer_pc, element, now)
     msf.element_state[element] = uint8(ELEMENT_FREE)
-    msf.free_ring[msf.free_tail & uint32(ELEMENTS_MAX - 1)] = uint8(element)
-    msf.free_tail = uint32(msf.free_tail + uint32(1))
+    tail = msf.free_tail[partition]
+    msf.free_ring[uint32(partition * uint32(ELEMENTS_MAX) + (tail & uint32(ELEMENTS_MAX - 1)))] = uint8(element)
+    msf.free_tail[partition] = uint32(tail + uint32(1))
+    start_bus_in(state, now)
+
+
+@jit
+def faulty(place, length):
+    """Whether erratum 69 forbids the element of `length` bytes at byte `place`: 9, 18, 27 of 64 bytes; 4, 9, 13 of 128; 2, 4, 6
+    of 256 (the driver, H); it leaves out element 0 as well."""
+    number = uint32(place // length)
+    if number == uint32(0):
+        return True
+    if length == uint32(64):
+        return number == uint32(9) or number == uint32(18) or number == uint32(27)
+    if length == uint32(128):
+        return number == uint32(4) or number == uint32(9) or number == uint32(13)
+    return number == uint32(2) or number == uint32(4) or number == uint32(6)
+
+
+@jit
+def receive_control(state, value, me, ctx, now):
+    """A write to RX_CONTROL. One that divides RBUF anew takes all elements out of the lists (assumed): they are to be given
+    again; reported if an element was in the chip's hands. Reported as well: a mode that is not modelled."""
+    msf = state.msf
+    if geometry(value) != geometry(msf.csr[0]):
+        held = msf.bus_in_busy
+        for k in range(ELEMENTS_MAX):
+            if msf.element_state[k] == uint8(ELEMENT_FREE) or msf.element_state[k] == uint8(ELEMENT_FULL):
+                msf.element_state[k] = uint8(ELEMENT_OWNED)
+                held = uint32(1)
+        for which in range(LISTS):
+            msf.free_head[which] = msf.free_tail[which]
+            msf.full_head[which] = msf.full_tail[which]
+        if held:
+            report_at(state, RESERVED_ELEMENT, me, ctx, msf.writer_pc, value, now)
+    if not mode_modelled(value):
+        report_at(state, RESERVED_MSF_MODE, me, ctx, msf.writer_pc, value, now)
+    msf.csr[0] = value
     start_bus_in(state, now)

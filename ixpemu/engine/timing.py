@@ -70,7 +70,8 @@ def begin(state, unit, port, arrival, occupancy):
 
 @jit
 def unit_time(state, engine, unit, command, words, now):
-    """Access time of a command of SRAM, scratch memory, MSF or CAP. SRAM reads and writes at once (QDR), others have one port."""
+    """Access time of a command of SRAM, scratch memory, MSF or CAP. SRAM and MSF read and write at once,
+    others have one port."""
     row = uint32(uint32(2) * unit + uint32((uint32(WRITES) >> command) & uint32(1)))
     arrival = queue_place(state, engine, unit, now)
     occupancy = uint64(max(state.cost_command[row], uint32(state.cost_word[row] * words)))

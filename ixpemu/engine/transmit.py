@@ -1,8 +1,9 @@
 """From TBUF to the wire: elements in strict order over the transmit bus, frames put together by the MAC, the line.
 
-Software fills TBUF elements 0, 1, 2, ... and writes each one's control word, which makes it valid; the fabric sends element n
-only after n-1. The MAC of a port stores a frame until its end (assumed) and sends it at line speed; a full MAC holds up the bus,
-and so the elements of all ports behind. A frame departs when its last bit is out: then it is recorded and its packet finished.
+Software fills TBUF elements 0, 1, 2, ... and writes each one's control word, which makes it valid; the fabric sends element n of
+a partition only after n-1, and partitions take turns (assumed). The MAC of a port stores a frame until its end (assumed) and
+sends it at line speed; a full MAC holds up the elements behind in the same partition. A frame departs when its last bit is out:
+then it is recorded and its packet finished.
 """
 
 from __future__ import annotations
@@ -12,16 +13,45 @@ from numpy import uint8, uint32, uint64
 from ixpemu.engine.accounting import finish_packet
 from ixpemu.engine.jit import jit
 from ixpemu.engine.lanes import request_stop, set_alarm
-from ixpemu.engine.layout import ALARM_TRANSMIT, PACKET_SENT, RESERVED_TRANSMIT, STOP_OUTPUT
-from ixpemu.engine.msf_layout import BUFFER_WORDS, CONTROL_WORD, PORTS, SENT_BYTES, SENT_ROWS
+from ixpemu.engine.layout import (
+    ALARM_TRANSMIT,
+    ME_COUNT,
+    NEVER,
+    PACKET_SENT,
+    RESERVED_CONTROL_WORD,
+    RESERVED_MSF_MODE,
+    RESERVED_TRANSMIT,
+    STOP_OUTPUT,
+)
+from ixpemu.engine.msf_layout import (
+    BUFFER_BYTES,
+    BUFFER_WORDS,
+    CONTROL_WORD,
+    ELEMENTS_MAX,
+    LISTS,
+    PORTS,
+    SENT_BYTES,
+    SENT_ROWS,
+)
+from ixpemu.engine.msf_partitions import (
+    element_bytes,
+    element_place,
+    first_element,
+    geometry,
+    mode_modelled,
+    next_element,
+    partition_at,
+    partition_count,
+)
 from ixpemu.engine.parameters import P_MEGAHERTZ, P_PORT_COUNT, P_PORT_LONGEST, P_PORT_MEGABITS, P_PORT_SEND_FIFO
-from ixpemu.engine.receive import HEADER_BYTES, SHORTEST_FRAME, bus_cycles, element_bytes
-from ixpemu.engine.reserved import report
+from ixpemu.engine.receive import HEADER_BYTES, SHORTEST_FRAME, bus_cycles
+from ixpemu.engine.reserved import report, report_at
 
 ALARM_BUS_OUT = ALARM_TRANSMIT + PORTS
 PREAMBLE_AND_CHECK = 12         # bytes on the wire beside the frame itself, without the gap
 GAP_BYTES = 12
 TX_CONTROL = 1                  # word offset
+RESERVED_BIT = 1 << 12
 SKIP, ABORT, SOP, EOP = 1 << 11, 1 << 10, 1 << 9, 1 << 8
 
 
@@ -41,48 +71,126 @@ def element_length(control):
 
 
 @jit
+def element_end(control):
+    """Bytes from an element's beginning to the end of its payload, which starts at the next 8-byte boundary behind what is
+    prepended, plus its own offset."""
+    return uint32(payload_start(control) + payload_bytes(control))
+
+
+@jit
+def payload_start(control):
+    """Byte of the element at which the payload starts."""
+    prepend = uint32(((control >> uint32(21)) & uint32(7)) + ((control >> uint32(16)) & uint32(31)))
+    return uint32((uint32(prepend + uint32(7)) & uint32(0xFFFFFFF8)) + ((control >> uint32(13)) & uint32(7)))
+
+
+@jit
 def control_written(state, word, me, ctx, now):
-    """The second word of an element's control has been written: the element is valid and carries its writer's packet."""
+    """The second word of an element's control has been written: the element is valid and carries its writer's packet.
+
+    Reported: an element that is none or still valid; a second word or bit 12 that is not 0; more bytes than the element has.
+    """
     msf = state.msf
     element = uint32((word - uint32(CONTROL_WORD)) >> uint32(1))
-    if element >= uint32(uint32(BUFFER_WORDS * 4) // element_bytes(msf.csr[TX_CONTROL])) or msf.send_valid[element]:
-        report(state, RESERVED_TRANSMIT, me, ctx, 0, element)
+    buffer_control = msf.csr[TX_CONTROL]
+    place = element_place(state, buffer_control, element)
+    if place >= uint32(BUFFER_BYTES) or msf.send_valid[element]:
+        report_at(state, RESERVED_TRANSMIT, me, ctx, msf.writer_pc, element, now)
         return
+    partition = partition_at(buffer_control, place)
+    control = msf.csr[uint32(word - uint32(1))]
+    too_long = element_end(control) > element_bytes(buffer_control, partition) and (control & uint32(SKIP)) == uint32(0)
+    if msf.csr[word] != uint32(0) or control & uint32(RESERVED_BIT) or too_long:
+        report_at(state, RESERVED_CONTROL_WORD, me, ctx, msf.writer_pc, control, now)
     msf.send_valid[element] = uint8(1)
-    msf.send_pending = uint32(msf.send_pending + uint32(1))
+    msf.send_pending[partition] = uint32(msf.send_pending[partition] + uint32(1))
+    msf.send_writer[element] = uint32((uint32(me) << uint32(24)) | (uint32(ctx) << uint32(16)) | msf.writer_pc)
     msf.send_packet[element] = uint32(0)
-    if uint32(me) < uint32(8):
+    if uint32(me) < uint32(ME_COUNT):
         msf.send_packet[element] = state.engines[me].packet[ctx]
     start_bus_out(state, now)
 
 
 @jit
-def start_bus_out(state, now):
-    """If the bus is idle, the next element in order valid and its MAC has room, start moving it."""
+def transmit_control(state, value, me, ctx, now):
+    """A write to TX_CONTROL. One that divides TBUF anew starts every partition again at its first element (assumed); reported if
+    an element waited to be sent. Reported as well: a mode that is not modelled."""
     msf = state.msf
-    if msf.bus_out_busy or msf.send_valid[msf.send_next] == uint8(0):
-        return
-    control = msf.csr[uint32(uint32(CONTROL_WORD) + uint32(2) * msf.send_next)]
+    old = msf.csr[TX_CONTROL]
+    msf.csr[TX_CONTROL] = value
+    if geometry(value) != geometry(old):
+        held = uint32(0)
+        for which in range(LISTS):
+            held = uint32(held | msf.send_pending[which])
+            msf.send_pending[which] = uint32(0)
+            msf.send_next[which] = first_element(state, value, uint32(which)) & uint32(ELEMENTS_MAX - 1)
+        for k in range(ELEMENTS_MAX):
+            msf.send_valid[k] = uint8(0)
+        msf.bus_out_busy = uint32(0)
+        set_alarm(state, ALARM_BUS_OUT, NEVER)
+        if held:
+            report_at(state, RESERVED_TRANSMIT, me, ctx, msf.writer_pc, value, now)
+    if not mode_modelled(value):
+        report_at(state, RESERVED_MSF_MODE, me, ctx, msf.writer_pc, value, now)
+    start_bus_out(state, now)
+
+
+@jit
+def sequence(state, which):
+    """TX_SEQUENCE_`which`: bits 7..0 count the elements that its partition has sent, bit 31 is set while none is pending."""
+    word = uint32(state.msf.send_count[which] & uint32(0xFF))
+    if state.msf.send_pending[which] == uint32(0):
+        word = uint32(word | uint32(0x80000000))
+    return word
+
+
+@jit
+def may_send(state, element):
+    """Whether `element` is valid, its channel on and its MAC ready to take it."""
+    msf = state.msf
+    if msf.send_valid[element] == uint8(0):
+        return False
+    control = msf.csr[uint32(uint32(CONTROL_WORD) + uint32(2) * element)]
     port = uint32(control & uint32(0xFF))
-    words = uint32(0)
-    if port < uint32(PORTS) and (control & uint32(SKIP)) == uint32(0):
-        if (msf.csr[TX_CONTROL] >> uint32(uint32(28) + port)) & uint32(1) == uint32(0):
+    if port >= uint32(PORTS) or (control & uint32(SKIP)) != uint32(0):
+        return True
+    if (msf.csr[TX_CONTROL] >> uint32(uint32(28) + port)) & uint32(1) == uint32(0):
+        return False
+    # A frame that alone would overfill the MAC is let in, found too long and thrown away; it must not block for ever.
+    others = uint32(msf.mac_used[port] - msf.open_length[port])
+    return uint32(msf.mac_used[port] + element_length(control)) <= state.parameter[P_PORT_SEND_FIFO] or others == uint32(0)
+
+
+@jit
+def start_bus_out(state, now):
+    """If the bus is idle, start moving the next element in order of a partition that has one; partitions take turns."""
+    msf = state.msf
+    if msf.bus_out_busy:
+        return
+    count = partition_count(msf.csr[TX_CONTROL])
+    which = msf.bus_out_last
+    for _ in range(count):
+        which = uint32(which + uint32(1))
+        if which >= count:
+            which = uint32(0)
+        element = msf.send_next[which]
+        if may_send(state, element):
+            control = msf.csr[uint32(uint32(CONTROL_WORD) + uint32(2) * element)]
+            words = uint32(0)
+            if uint32(control & uint32(0xFF)) < uint32(PORTS) and (control & uint32(SKIP)) == uint32(0):
+                words = uint32((element_length(control) + uint32(3)) >> uint32(2))
+            msf.bus_out_busy = uint32(which + uint32(1))
+            msf.bus_out_last = which
+            set_alarm(state, ALARM_BUS_OUT, uint64(now + bus_cycles(state, words)))
             return
-        length = element_length(control)
-        # A frame that alone would overfill the MAC is let in, found too long and thrown away; it must not block for ever.
-        others = uint32(msf.mac_used[port] - msf.open_length[port])
-        if uint32(msf.mac_used[port] + length) > state.parameter[P_PORT_SEND_FIFO] and others:
-            return
-        words = uint32((length + uint32(3)) >> uint32(2))
-    msf.bus_out_busy = uint32(1)
-    set_alarm(state, ALARM_BUS_OUT, uint64(now + bus_cycles(state, words)))
 
 
 @jit
 def bus_out_event(state, now):
     """The element on the transmit bus is with its MAC; it counts as transmitted and may be filled again."""
     msf = state.msf
-    element = msf.send_next
+    which = uint32(msf.bus_out_busy - uint32(1))
+    element = msf.send_next[which]
     control = msf.csr[uint32(uint32(CONTROL_WORD) + uint32(2) * element)]
     port = uint32(control & uint32(0xFF))
     if (control & uint32(SKIP)) == uint32(0):
@@ -90,15 +198,22 @@ def bus_out_event(state, now):
             _to_mac(state, port, element, control, now)
         else:
             msf.out_nowhere += uint64(1)
-            report(state, RESERVED_TRANSMIT, 0, 0, 0, port)
+            _report_element(state, element, port)
     msf.send_valid[element] = uint8(0)
-    msf.send_pending = uint32(msf.send_pending - uint32(1))
-    msf.send_count = uint32(msf.send_count + uint32(1))
+    msf.send_pending[which] = uint32(msf.send_pending[which] - uint32(1))
+    msf.send_count[which] = uint32(msf.send_count[which] + uint32(1))
     msf.elements_out += uint64(1)
-    count = uint32(uint32(BUFFER_WORDS * 4) // element_bytes(msf.csr[TX_CONTROL]))
-    msf.send_next = uint32(uint32(element + uint32(1)) & uint32(count - uint32(1)))
+    msf.send_next[which] = next_element(state, msf.csr[TX_CONTROL], element)
     msf.bus_out_busy = uint32(0)
     start_bus_out(state, now)
+
+
+@jit
+def _report_element(state, element, value):
+    """An element that breaks a rule on its way out, at the place of the command that made it valid."""
+    writer = state.msf.send_writer[element]
+    report(state, RESERVED_TRANSMIT, uint32(writer >> uint32(24)), uint32((writer >> uint32(16)) & uint32(0xFF)),
+           uint32(writer & uint32(0xFFFF)), value)
 
 
 @jit
@@ -108,13 +223,13 @@ def _to_mac(state, port, element, control, now):
     if control & uint32(SOP):
         if msf.open_frame[port]:
             msf.out_broken[port] += uint64(1)
-            report(state, RESERVED_TRANSMIT, 0, 0, 0, element)
+            _report_element(state, element, element)
             _drop_open(state, port)
         msf.open_frame[port] = uint32(1)
         msf.open_packet[port] = msf.send_packet[element]
     elif msf.open_frame[port] == uint32(0):
         msf.out_broken[port] += uint64(1)
-        report(state, RESERVED_TRANSMIT, 0, 0, 0, element)
+        _report_element(state, element, element)
         return
     if msf.open_packet[port] == uint32(0):
         msf.open_packet[port] = msf.send_packet[element]
@@ -130,7 +245,7 @@ def _to_mac(state, port, element, control, now):
         _drop_open(state, port)
     elif control & uint32(EOP):
         if msf.open_frame[port] == uint32(1):
-            _close(state, port, now)
+            _close(state, port, element, now)
         msf.open_frame[port] = uint32(0)
 
 
@@ -146,13 +261,12 @@ def _drop_open(state, port):
 
 @jit
 def _append(state, port, element, control):
-    """Copy prepended bytes and payload out of TBUF. Payload starts at the next 8-byte boundary behind the prepended ones."""
+    """Copy prepended bytes and payload out of TBUF."""
     msf = state.msf
-    start = uint32(element * element_bytes(msf.csr[TX_CONTROL]))
+    start = element_place(state, msf.csr[TX_CONTROL], element)
     prepend_at = uint32((control >> uint32(21)) & uint32(7))
     prepend = uint32((control >> uint32(16)) & uint32(31))
-    behind = uint32(uint32(prepend_at + prepend + uint32(7)) & uint32(0xFFFFFFF8))
-    payload_at = uint32(behind + ((control >> uint32(13)) & uint32(7)))
+    payload_at = payload_start(control)
     target = msf.sent_byte_tail[port]
     target = _copy(msf, port, uint32(start + prepend_at), prepend, target)
     target = _copy(msf, port, uint32(start + payload_at), payload_bytes(control), target)
@@ -176,13 +290,13 @@ def _copy(msf, port, source, total, target):
 
 
 @jit
-def _close(state, port, now):
+def _close(state, port, element, now):
     """The frame is whole: pad it, queue it for the line."""
     msf = state.msf
     length = msf.open_length[port]
     if length < uint32(HEADER_BYTES):
         msf.out_runts[port] += uint64(1)
-        report(state, RESERVED_TRANSMIT, 0, 0, 0, length)
+        _report_element(state, element, length)
         _drop_open(state, port)
         return
     base = uint32(port * uint32(SENT_BYTES))

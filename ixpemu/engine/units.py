@@ -173,6 +173,7 @@ def flush_units(state, memory, until):
 @jit
 def access_msf(state, memory, entry, now):
     """msf[read], msf[write], msf[fast_wr]."""
+    state.msf.writer_pc = uint32(entry.pc)
     words = uint32(entry.total)
     first = uint32(entry.first)
     if entry.command == COMMAND_READ:

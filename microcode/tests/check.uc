@@ -7,6 +7,8 @@
 ; One program NAME.uc runs in microengine 0. A folder NAME with me0.uc, me1.uc, ... runs each file in the microengine of its number; one
 ; of them checks and halts, the others end with ctx_arb[kill]. All eight contexts start at address 0.
 ; A line `; expects: NAME of the reserved behaviour` in a program says that it does that on purpose; nothing else may be reported.
+; A line `; feeds PORT: LENGTH LENGTH ...` has frames of these lengths arrive at a port, one after the other from the start; byte j of
+; frame k (both from 0) is 16 * k + j.
 
 #ifndef _CHECK_UC_
 #define _CHECK_UC_

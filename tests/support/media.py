@@ -22,6 +22,7 @@ BOARD = {
     "chip.megahertz": 600, "msf.bus_megahertz": 104, "msf.bus_overhead_words": 2, "msf.status_cycles": 10,
     "msf.timeout_unit_cycles": 1, "port.count": 3, "port.megabits": 1000, "port.receive_fifo_bytes": 16_384,
     "port.transmit_fifo_bytes": 16_384, "port.longest_frame": 1_518,
+    "msf.element_unit_bytes": 0, "msf.erratum_69": 1,
 }
 HOST = 255
 
@@ -84,7 +85,7 @@ class Media:
         self.state.stop_at_packets = 1 << 60
         self.ports = Ports(self.array, lambda: self.now)
         code = {64: 0, 128: 1, 256: 2}[self.element]
-        self.control = 0xF << 28 | code << 2
+        self.control = 0xF << 28 | 1 << 19 | code << 2
         self.write(0x00, self.control)
         self.write(0x04, self.control)
 

@@ -42,6 +42,15 @@ def expected_reports(paths: Sequence[Path]) -> set[str]:
     return {line for path in paths for line in re.findall(r"^; expects: (.+?)\s*$", path.read_text(encoding="utf-8"), re.M)}
 
 
+def feeds(paths: Sequence[Path]) -> dict[int, list[bytes]]:
+    """The frames that the sources ask for with `; feeds PORT: LENGTH LENGTH ...`; byte j of frame k is 16 * k + j."""
+    found: dict[int, list[bytes]] = {}
+    for path in paths:
+        for port, lengths in re.findall(r"^; feeds (\d): ([\d ]+)$", path.read_text(encoding="utf-8"), re.M):
+            found[int(port)] = [bytes(16 * k + j & 0xFF for j in range(int(n))) for k, n in enumerate(lengths.split())]
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How a program ended: `problem` is "" if it passed, else a text for people. `cycle` and `instructions` are when."""
@@ -59,6 +68,8 @@ def outcome(name: str, mode: str) -> Outcome:
     for me, path in paths.items():
         images[me] = assemble(path, include=[*INCLUDE, path.parent])
         chip.load(me, images[me])
+    for port, frames in feeds(list(paths.values())).items():
+        chip.ports[port].feed(frames)
     stop = chip.run(cycles=CYCLES)
     return Outcome(_problem(chip, stop, images, expected_reports(list(paths.values())), mode), chip.cycle, chip.instructions)
 

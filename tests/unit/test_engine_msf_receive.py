@@ -6,7 +6,15 @@ from math import ceil
 import pytest
 
 from ixpemu.diagnostics import UserError
-from ixpemu.engine.layout import RESERVED_ELEMENT, RESERVED_THREADS, STOP_INPUT, STOP_QUIET
+from ixpemu.engine.layout import (
+    RESERVED_ELEMENT,
+    RESERVED_ERRATUM_69,
+    RESERVED_MSF_MODE,
+    RESERVED_THREAD_ENTRY,
+    RESERVED_THREADS,
+    STOP_INPUT,
+    STOP_QUIET,
+)
 from ixpemu.engine.msf_layout import ARRIVAL_ROWS
 from ixpemu.net import internet_checksum, traffic
 from ixpemu.wire import wire_length
@@ -222,19 +230,116 @@ def test_reserved_use_of_the_free_lists_is_reported():
     assert media.state.reserved_total[RESERVED_ELEMENT] == 1
     media.free([128])
     assert media.state.reserved_total[RESERVED_ELEMENT] == 2
-    assert media.state.msf.free_tail == 1
+    assert media.state.msf.free_tail[0] == 1
     for _ in range(65):
         media.queue_thread()
     assert media.state.reserved_total[RESERVED_THREADS] == 1
 
 
-@pytest.mark.parametrize(("element", "faulty"), [(64, {9, 18, 27}), (128, {4, 9, 13}), (256, {2, 4, 6})])
+@pytest.mark.parametrize(("element", "faulty"), [(64, {0, 9, 18, 27}), (128, {0, 4, 9, 13}), (256, {0, 2, 4, 6})])
 def test_elements_of_the_erratum_are_reported(element, faulty):
     media = Media(element)
     for k in range(8192 // element):
-        before = int(media.state.reserved_total[RESERVED_ELEMENT])
+        before = int(media.state.reserved_total[RESERVED_ERRATUM_69])
         media.free([k])
-        assert int(media.state.reserved_total[RESERVED_ELEMENT]) - before == (k in faulty)
+        assert int(media.state.reserved_total[RESERVED_ERRATUM_69]) - before == (k in faulty)
+    assert media.state.reserved_total[RESERVED_ELEMENT] == 0
+    without = Media(element, changes={"msf.erratum_69": 0})
+    without.free(range(8192 // element))
+    assert not without.state.reserved_total.any()
+
+
+def test_port_map_chooses_the_list_and_partitions_have_their_own_elements():
+    media = Media()
+    media.write(0x00, 0xF << 28 | 1 << 19 | 2 << 10 | 1 << 4 | 2 << 6)      # three partitions of 64, 128 and 256 bytes
+    media.write(0x40, 1 << 0 | 2 << 2 | 0 << 4)                             # ports 0, 1, 2 to lists 1, 2, 0
+    media.free([1, 64, 66, 112, 116])
+    seen: list[Status] = []
+    media.on_status = seen.append
+    for which in range(3):
+        for ctx in range(8):
+            media.queue_thread(me=which, ctx=ctx, which=which)
+    for port in range(3):
+        media.ports[port].feed([bytes([port]) * 300])
+    media.run(20_000)
+    assert sorted((s.me, s.port, s.element, s.length, s.sop, s.eop) for s in seen) == [
+        (0, 2, 1, 64, True, False), (1, 0, 64, 128, True, False), (1, 0, 66, 128, False, False),
+        (2, 1, 112, 256, True, False), (2, 1, 116, 44, False, True),
+    ]
+    assert media.state.msf.rbuf[112 * 16] == 0x01010101
+    media.free([65])                                                        # inside element 64
+    assert media.state.reserved_total[RESERVED_ELEMENT] == 1
+
+
+def test_lists_share_the_one_partition():
+    media = Media()
+    media.write(0x40, 2)
+    media.free([1, 2])
+    seen: list[Status] = []
+    media.on_status = seen.append
+    media.queue_thread(me=4, which=2)
+    media.queue_thread(me=5, which=0)
+    media.ports[0].feed([bytes(60)])
+    media.ports[1].feed([bytes(60)])
+    media.run(20_000)
+    assert [(s.me, s.port, s.element) for s in seen] == [(4, 0, 1), (5, 1, 2)]
+
+
+def test_every_list_has_its_own_timer():
+    media = Media()
+    seen: list[Status] = []
+    media.on_status = seen.append
+    for which, timeout in enumerate((700, 300, 500)):
+        media.queue_thread(me=which, which=which)
+        media.write(0x50 + 4 * which, timeout)
+    media.run(1_000)
+    assert [(s.cycle, s.me, s.words) for s in seen] == [(316, 1, (1 << 9, 0)), (516, 2, (1 << 9, 0)), (716, 0, (1 << 9, 0))]
+
+
+def test_dividing_rbuf_anew_takes_its_elements_back():
+    media = Media()
+    media.free([1, 2])
+    media.write(0x00, media.control | 1 << 2)
+    assert media.state.reserved_total[RESERVED_ELEMENT] == 1
+    media.free([1])
+    assert media.state.reserved_total[RESERVED_ELEMENT] == 1
+    media.write(0x00, media.control & 0x0FFFFFFF | 1 << 2)          # channels only: nothing is divided
+    assert media.state.reserved_total[RESERVED_ELEMENT] == 1
+
+
+@pytest.mark.parametrize(("control", "modelled"), [
+    (0xF << 28 | 1 << 19, True), (1 << 28, True), (0, True), (0xF << 28, False), (1 << 28 | 1 << 22, False),
+    (0x5 << 28 | 1 << 20, False), (0xF << 28 | 1 << 19 | 3 << 10, False),
+])
+def test_modes_that_are_not_modelled_are_told(control, modelled):
+    media = Media()
+    media.write(0x00, control)
+    media.write(0x04, control)
+    assert media.state.reserved_total[RESERVED_MSF_MODE] == (0 if modelled else 2)
+
+
+def test_entries_that_no_thread_could_be_woken_by_are_told():
+    media = Media()
+    for register, signal, told in ((14, 1, 0), (15, 1, 1), (3, 0, 2)):
+        media.queue_thread(register=register, signal=signal)
+        assert media.state.reserved_total[RESERVED_THREAD_ENTRY] == told
+    media.state.engines[0].ctx_enables = 1 << 31                            # four contexts of 32 registers
+    for ctx, told in ((2, 2), (3, 3)):
+        media.queue_thread(ctx=ctx, register=15)
+        assert media.state.reserved_total[RESERVED_THREAD_ENTRY] == told
+
+
+def test_faults_show_in_the_element_that_they_belong_to():
+    media = Media()
+    media.free(range(1, 9))
+    receiver = Receiver(media)
+    names = ("receive", "parity", "in_band_parity", "sop")
+    media.ports[0].feed([bytes(100)] * 5, faults=dict(enumerate(names)))
+    media.run(50_000)
+    assert [status.words[0] & 0x1F00 for status in receiver.statuses] == [
+        0, 1 << 10, 1 << 11, 0, 1 << 8, 0, 1 << 12, 0, 0, 0]
+    with pytest.raises(UserError, match="no receive fault"):
+        media.ports[0].feed([bytes(60)], faults={0: "crc"})
 
 
 def test_capture_times_are_kept_to_the_cycle():

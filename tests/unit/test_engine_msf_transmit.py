@@ -6,7 +6,7 @@ from math import ceil
 import pytest
 
 from ixpemu.diagnostics import UserError
-from ixpemu.engine.layout import PACKET_SENT, RESERVED_TRANSMIT, STOP_OUTPUT
+from ixpemu.engine.layout import PACKET_SENT, RESERVED_CONTROL_WORD, RESERVED_TRANSMIT, STOP_OUTPUT
 from ixpemu.wire import read_capture
 from tests.support.media import Media
 
@@ -32,7 +32,7 @@ class Sender:
     def send(self, port: int, frame: bytes) -> None:
         media, size = self.media, self.media.element
         for start in range(0, len(frame), size):
-            while int(media.state.msf.send_pending) >= self.count - 1:
+            while int(media.state.msf.send_pending[0]) >= self.count - 1:
                 media.run(media.now + 1000)
             piece = frame[start : start + size]
             media.fill(self.next, piece)
@@ -55,7 +55,7 @@ def test_frames_leave_as_they_were_put_in(element):
         sender.send(port, frame)
     media.run(media.now + 1_000_000)
     assert {k: [sent.frame for sent in media.ports[k].sent] for k in range(3)} == frames
-    assert media.read(0x60) == 0x80000000 | media.state.msf.send_count & 0xFF
+    assert media.read(0x60) == 0x80000000 | int(media.state.msf.send_count[0]) & 0xFF
 
 
 def test_time_of_a_departure_is_the_sum_of_its_parts():
@@ -192,12 +192,57 @@ def test_a_channel_without_a_port():
     assert media.state.reserved_total[RESERVED_TRANSMIT] == 1
 
 
+@pytest.mark.parametrize(("first", "second", "told"), [
+    (control(0, 64), 0, 0), (control(0, 64), 1, 1), (control(0, 60) | 1 << 12, 0, 1), (control(0, 60, offset=4), 0, 0),
+    (control(0, 60, offset=5), 0, 1), (control(0, 57, prepend=(1, 7)), 0, 1), (control(0, 256, SKIP), 0, 0),
+])
+def test_control_words_out_of_rule_are_told(first, second, told):
+    media = Media()
+    media.write(0x1800, first)
+    media.write(0x1804, second)
+    assert media.state.reserved_total[RESERVED_CONTROL_WORD] == told
+
+
+def test_partitions_take_turns_and_do_not_wait_for_one_another():
+    media = Media()
+    for port in media.ports:
+        port.capture()
+    media.write(0x04, media.control | 2 << 10)
+    for element, port in ((65, 1), (64, 1), (112, 2), (1, 0)):
+        media.fill(element, bytes([element]) * 60)
+        media.send_element(element, control(port, 60))
+    media.run(20_000)
+    assert [[s.frame[0] for s in port.sent] for port in media.ports] == [[], [64, 65], [112]]
+    assert [media.read(0x60 + 4 * k) for k in range(3)] == [0, 0x80000002, 0x80000001]
+    media.fill(0, bytes(60))
+    media.send_element(0, control(0, 60))
+    media.run(40_000)
+    assert [s.frame[0] for s in media.ports[0].sent] == [0, 1]
+    media.send_element(2, control(0, 60))
+    media.write(0x04, media.control)                        # one partition again: what waited is forgotten, and told
+    assert media.state.reserved_total[RESERVED_TRANSMIT] == 1
+    assert media.read(0x60) == 0x80000002
+    media.send_element(0, control(0, 60))
+    media.run(60_000)
+    assert media.read(0x60) == 0x80000003
+
+
+def test_what_is_told_names_the_command_that_made_the_element_valid():
+    media = Media()
+    media.state.msf.writer_pc = 77
+    media.send_element(0, control(7, 60), me=3, ctx=5)
+    media.state.msf.writer_pc = 99
+    media.run(10_000)
+    state = media.state
+    assert (state.reserved_me[0], state.reserved_ctx[0], state.reserved_pc[0], state.reserved_value[0]) == (3, 5, 77, 7)
+
+
 def test_an_element_in_flight_may_not_be_written_again():
     media = Media()
     media.send_element(0, control(0, 60))
     media.send_element(0, control(0, 60))
     assert media.state.reserved_total[RESERVED_TRANSMIT] == 1
-    assert media.state.msf.send_pending == 1
+    assert media.state.msf.send_pending[0] == 1
 
 
 def test_a_full_mac_holds_up_everything_behind_it():
