@@ -32,6 +32,9 @@ def configure(state: Any, chip: ChipParameters) -> npt.NDArray[np.uint32]:
     if chip["dram.row_bytes"] % 8:
         raise user_error(codes.CHIP_PARAMETER, f"dram.row_bytes is {chip['dram.row_bytes']}, and must be a multiple of 8",
                          help="an access is of whole 8 bytes in one row; correct it in the chip file or in --set")
+    if chip["msf.element_unit_bytes"] not in (0, 64):
+        raise user_error(codes.CHIP_PARAMETER, f"msf.element_unit_bytes is {chip['msf.element_unit_bytes']}, and must be 0 or 64",
+                         help="0 counts elements in their own size, as the IXP2400 does; 64 is the IXP2800's way")
     memory, regions = new_memory(chip["memory.scratch_bytes"], (chip["memory.sram0_bytes"], chip["memory.sram1_bytes"]),
                                  chip["memory.dram_bytes"])
     for name, value in regions.items():

@@ -5,6 +5,7 @@ from math import ceil
 
 import pytest
 
+from ixpemu.chip import Chip
 from ixpemu.diagnostics import UserError
 from ixpemu.engine.layout import (
     RESERVED_ELEMENT,
@@ -16,6 +17,7 @@ from ixpemu.engine.layout import (
     STOP_QUIET,
 )
 from ixpemu.engine.msf_layout import ARRIVAL_ROWS
+from ixpemu.isa.chipfile import load_chip
 from ixpemu.net import internet_checksum, traffic
 from ixpemu.wire import wire_length
 from tests.support.media import Media, Status
@@ -416,11 +418,11 @@ def test_a_second_feed_follows_the_first_on_the_line():
 
 @pytest.mark.parametrize(("name", "value"), [
     ("port.count", 4), ("port.count", 0), ("port.receive_fifo_bytes", 1 << 20), ("msf.bus_megahertz", 0),
-    ("port.longest_frame", 59),
+    ("port.longest_frame", 59), ("msf.element_unit_bytes", 32), ("msf.erratum_69", 2),
 ])
 def test_parameters_out_of_range_are_refused(name, value):
     with pytest.raises(UserError, match=name):
-        Media(changes={name: value})
+        Chip(load_chip().override({name: value}))
 
 
 @pytest.mark.parametrize("source", [[3], ["x"], [(1.5, b"")], [(-1, b"")], "nowhere.pcap"])
