@@ -23,7 +23,7 @@ What the XScale module of an application (`xscale = { module = "control.py" }`) 
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,12 +66,13 @@ class App:
     def load(
         cls, application: str | Path, *, feeds: Mapping[int, Path] | None = None, captures: Mapping[int, Path] | None = None,
         traffic: str | None = None, gbps: float | None = None, overrides: Mapping[str, str] | None = None,
-        mode: str = "default", capture: bool = True,
+        mode: str = "default", capture: bool = True, strict: bool | None = None, allow: Iterable[str] = (),
     ) -> App:
         """The application in the folder `application`, or the shipped one of that name.
 
-        `overrides` are chip parameters by name, as text. Without `capture` nothing that ports send is kept or written. UserError
-        for any mistake in any file of the application, with its place.
+        `overrides` are chip parameters by name, as text. Without `capture` nothing that ports send is kept or written. `strict`
+        and `allow`: whether reserved behaviour ends the run, and which codes of it are not reported, beside the file; None
+        leaves it to the file. UserError for any mistake in any file of the application, with its place.
         """
         from ixpemu.app_start import Wiring, start
 
@@ -81,7 +82,7 @@ class App:
             raise UserError(Diagnostic(codes.ARGUMENT, "captures and made traffic exclude each other", help="give one of them"))
         images, warnings = _assemble(settings)
         with application_code(settings.folder):
-            started = start(settings, images, wiring, overrides or {}, mode)
+            started = start(settings, images, wiring, overrides or {}, mode, strict, tuple(allow))
         return cls(settings, images, started.chip, started.xscale, warnings, started.collector, started.frames, started.captures)
 
     def advance(self, cycles: int) -> Stop:
@@ -136,7 +137,7 @@ class App:
                     break
         self._wall += clock.perf_counter() - started
         self.write_captures()
-        return self.report(reason)
+        return self.report(reason, stop.diagnostic)
 
     def write_captures(self) -> None:
         """Writes what the ports have sent so far; `run` does so at its end."""
@@ -154,11 +155,11 @@ class App:
             return sum(port.counters.sent for port in self.chip.ports)
         return self.chip.packets_sent + self.chip.packets_dropped
 
-    def report(self, stop: str = "") -> RunReport:
-        """The figures of everything since reset. `stop` says why the run ended."""
+    def report(self, stop: str = "", failure: Diagnostic | None = None) -> RunReport:
+        """The figures of everything since reset. `stop` says why the run ended, `failure` by what reserved behaviour."""
         from ixpemu.app_figures import figures
 
-        return figures(self.settings, self.chip, self.images, self._collector, stop, self._wall)
+        return figures(self.settings, self.chip, self.images, self._collector, stop, self._wall, failure)
 
     def _until(self, end: int, target: int | None) -> Stop:
         """One slice: to the cycle `end`, or until `target` packets have finished since reset."""

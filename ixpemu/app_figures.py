@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from ixpemu.app_file import AppSettings
 from ixpemu.app_loads import limit, loads
 from ixpemu.chip import Chip
+from ixpemu.diagnostics import Diagnostic
 from ixpemu.image import Image
 from ixpemu.trace.collector import Collector, engine_sums, inside
 from ixpemu.trace.summary import CycleSums, PortFigures, RunReport, Uncounted, Where, line_gbps, merge_drops
 
 QUIET = "quiet"
-HOST = 255              # stands for a microengine's number where Python did it
 NOT_FOLLOWED = (
     "in the mode fast packets are not followed: there are no costs by type, and what the program dropped counts as still inside"
 )
@@ -20,9 +20,11 @@ REFUSED = {"runts": "runt", "oversize": "frame too long", "overflow": "receive F
 
 
 def figures(
-    settings: AppSettings, chip: Chip, images: Mapping[int, Image], collector: Collector, stop: str, wall: float
+    settings: AppSettings, chip: Chip, images: Mapping[int, Image], collector: Collector, stop: str, wall: float,
+    failure: Diagnostic | None = None,
 ) -> RunReport:
-    """Everything since the chip's reset. `stop` says why the run ended; `wall` is how long it took, in seconds."""
+    """Everything since the chip's reset. `stop` says why the run ended, `failure` by what reserved behaviour if it did; `wall` is
+    how long it took, in seconds."""
     state = chip.state
     # A chip on which nothing happens any more is taken to the end of the slice; that is no property of the run.
     last = max(int(state.now), *(int(engine["clock"]) for engine in state.engines))
@@ -52,25 +54,9 @@ def figures(
         outside=outside, ports=ports if settings.ports else (), arrived=arrived, sent=sent,
         generated=sent - chip.packets_sent + collector.originated if followed else 0,
         inside=inside(state) if followed else arrived - sum(drops.values()) - sent,
-        drops=drops, wall_seconds=wall, notes=(*_reserved(chip, images), *overload, *(() if followed else (NOT_FOLLOWED,))),
-        loads=busy, where=where,
+        drops=drops, wall_seconds=wall, notes=(*overload, *(() if followed else (NOT_FOLLOWED,))), loads=busy, where=where,
+        warnings=tuple(chip.warnings), failure=failure,
     )
-
-
-def _reserved(chip: Chip, images: Mapping[int, Image]) -> list[str]:
-    """A line for each kind of reserved behaviour that was seen, with the place of the first."""
-    lines = []
-    for kind, count in chip.reserved.items():
-        first = next((event for event in chip.reserved_events if event[1] == kind), None)
-        text = f"reserved behaviour: {kind}, {count:,} {'time' if count == 1 else 'times'}"
-        if first is not None:
-            cycle, _, me, ctx, address, value = first
-            image = images.get(me)
-            place = f" {image.debug[address].place}" if image is not None and address < len(image.debug) else ""
-            who = f"microengine {me}, context {ctx} at {address}{place}" if me != HOST else "the XScale"
-            text += f"; first in cycle {cycle:,} by {who} (value {value:#x})"
-        lines.append(text)
-    return lines
 
 
 def _where(chip: Chip, image: Image, me: int, ctx: int) -> Where:

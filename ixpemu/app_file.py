@@ -67,6 +67,15 @@ class PacketSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ReservedSettings:
+    """The section `reserved`: whether reserved behaviour ends a run, and which codes are not reported. `origins` of those."""
+
+    strict: bool = False
+    allow: tuple[str, ...] = ()
+    origins: tuple[Origin, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AppSettings:
     """A checked `app.toml`. `chip` is a chip file's path, or the name of a shipped one."""
 
@@ -78,6 +87,7 @@ class AppSettings:
     tables: dict[str, Path]
     module: Path | None
     packets: PacketSettings
+    reserved: ReservedSettings = ReservedSettings()
 
     @property
     def inputs(self) -> tuple[Path, ...]:
@@ -126,7 +136,7 @@ def load(application: str | Path) -> AppSettings:
     """Reads and checks the application's `app.toml`. Raises UserError with the place of what is wrong."""
     folder = find(application)
     root = read(folder / FILE_NAME, "the application file")
-    root.allow("chip", "me", "port", "tables", "xscale", "packets")
+    root.allow("chip", "me", "port", "tables", "xscale", "packets", "reserved")
     chip = root.table("chip")
     chip.allow("file")
     xscale = root.table("xscale")
@@ -144,6 +154,7 @@ def load(application: str | Path) -> AppSettings:
         tables={name: _input(tables, name, folder) for name in tables.values},
         module=module,
         packets=_packets(root.table("packets"), folder),
+        reserved=_reserved(root.table("reserved")),
     )
 
 
@@ -269,6 +280,12 @@ def _packets(table: Table, folder: Path) -> PacketSettings:
     for key in ("end", "begin"):
         origins |= {probe: table.origin(key, index) for index, probe in enumerate(table.words(key))}
     return PacketSettings(classifier, table.origin("classifier"), table.words("begin"), table.words("end"), drop, origins)
+
+
+def _reserved(table: Table) -> ReservedSettings:
+    table.allow("strict", "allow")
+    allow = table.words("allow")
+    return ReservedSettings(bool(table.get("strict", bool)), allow, tuple(table.origin("allow", k) for k in range(len(allow))))
 
 
 def check_probes(settings: AppSettings, known: set[str]) -> None:

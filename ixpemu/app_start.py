@@ -15,6 +15,7 @@ from ixpemu import codes
 from ixpemu.app_file import AppSettings
 from ixpemu.app_module import function_of, handlers_of, load_module
 from ixpemu.chip import Chip
+from ixpemu.chip_rules import allowed_kinds
 from ixpemu.diagnostics import Diagnostic, UserError
 from ixpemu.image import Image
 from ixpemu.isa.chipfile import load_chip
@@ -79,10 +80,14 @@ class Started:
 
 
 def start(
-    settings: AppSettings, images: Mapping[int, Image], wiring: Wiring, overrides: Mapping[str, str], mode: str
+    settings: AppSettings, images: Mapping[int, Image], wiring: Wiring, overrides: Mapping[str, str], mode: str,
+    strict: bool | None = None, allow: tuple[str, ...] = (),
 ) -> Started:
     """The application on a chip. UserError for whatever is wrong with its files."""
-    chip = Chip(load_chip(settings.chip).override(overrides), mode=mode)
+    _check_codes(settings)
+    if strict is None:
+        strict = settings.reserved.strict and mode != "fast"
+    chip = Chip(load_chip(settings.chip).override(overrides), mode=mode, strict=strict, allow=(*settings.reserved.allow, *allow))
     path = settings.module
     module = None if path is None else load_module(path)
     handlers = {} if module is None or path is None else handlers_of(module, path, SOURCES)
@@ -97,6 +102,15 @@ def start(
     reasons = _probes(settings, chip)
     xscale.start()
     return Started(chip, xscale, Collector(chip.state, kinds.names, reasons), frames, captures)
+
+
+def _check_codes(settings: AppSettings) -> None:
+    """Refuses codes of the file that are none."""
+    for code, origin in zip(settings.reserved.allow, settings.reserved.origins, strict=True):
+        try:
+            allowed_kinds((code,))
+        except UserError as error:
+            raise UserError(*(replace(found, code=codes.FILE_BAD_VALUE, origin=origin) for found in error.diagnostics)) from None
 
 
 def _classifier(settings: AppSettings, module: Any) -> Callable[[bytes], Any] | None:

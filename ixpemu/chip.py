@@ -21,10 +21,12 @@ from ixpemu.chip_memory import Memory, Scratch, flag_pages
 from ixpemu.chip_parameters import configure
 from ixpemu.chip_ports import Ports
 from ixpemu.chip_probes import Probes
+from ixpemu.chip_reserved import ReservedPlace, findings, reserved_places
+from ixpemu.chip_rules import allowed_kinds
 from ixpemu.chip_snapshot import Snapshot
 from ixpemu.chip_stop import Stop, places
 from ixpemu.chip_views import Microengine, Numbered
-from ixpemu.diagnostics import user_error
+from ixpemu.diagnostics import Diagnostic, user_error
 from ixpemu.engine.host import HOST_ENABLE, HOST_ORIGINATE, HOST_RESET, READS, host_call
 from ixpemu.engine.jit import arithmetic
 from ixpemu.engine.layout import (
@@ -57,12 +59,18 @@ class Chip:
     """An IXP2400 on a board.
 
     `parameters`: of a chip file, the ENP-2611's by default. `mode`: "default", or "fast" without packet accounting and reports of
-    reserved behaviour. `strict`: reserved behaviour ends a run.
+    reserved behaviour. `strict`: reserved behaviour ends a run. `allow`: codes of reserved behaviour (`IXP7004`) that are not
+    reported and end nothing.
     """
 
-    def __init__(self, parameters: ChipParameters | None = None, *, mode: str = "default", strict: bool = False) -> None:
+    def __init__(
+        self, parameters: ChipParameters | None = None, *, mode: str = "default", strict: bool = False, allow: Iterable[str] = ()
+    ) -> None:
         if mode not in MODES:
             raise user_error(codes.CHIP_MODE, f"there is no mode {mode!r}", help=f"one of {', '.join(MODES)}")
+        if strict and mode == "fast":
+            raise user_error(codes.CHIP_MODE, "the mode fast looks for no reserved behaviour, so that it cannot be strict",
+                             help="use the mode default")
         self.parameters = parameters if parameters is not None else load_chip()
         self.mode = mode
         self.strict = strict
@@ -74,6 +82,10 @@ class Chip:
         self._sent, self._dropped = plain["packets_sent"], plain["packets_dropped"]
         self._memory = configure(self.state, self.parameters)
         self.state.mode = 0 if mode == "fast" else 1
+        self._allowed = allowed_kinds(allow)
+        self.state.reserved_allowed = self._allowed
+        self.images: dict[int, Image] = {}
+        """The images that were loaded, by microengine."""
         self._breaks: set[tuple[int, int]] = set()
         state, memory = self.state, self._memory
         self.sram = Numbered("SRAM channel", codes.MEMORY_ADDRESS, (
@@ -87,7 +99,7 @@ class Chip:
         self.hash = Hash(state, self._call)
         self.probes = Probes(state)
         self.ports = Ports(self._array, lambda: self._drive.cycle)
-        self._drive = Drive(self._array, memory, self.me, self.ports)
+        self._drive = Drive(self._array, memory, self.me, self.ports, self.images)
         self.parameter_values = {name: self.parameters[name] for name in self.parameters}
 
     @classmethod
@@ -142,10 +154,20 @@ class Chip:
 
     @property
     def reserved_events(self) -> list[tuple[int, str, int, int, int, int]]:
-        """The first reserved events: (cycle, kind, microengine, context, address, value)."""
-        s = self.state
-        return [(int(s.reserved_time[k]), RESERVED_NAMES[int(s.reserved_kind[k])], int(s.reserved_me[k]), int(s.reserved_ctx[k]),
-                 int(s.reserved_pc[k]), int(s.reserved_value[k])) for k in range(int(s.reserved_rows))]
+        """The first event of every place that is kept, in order: (cycle, kind, microengine, context, address, value). The
+        microengine is 255 where none did it."""
+        return [(place.cycle, place.rule.name, 255 if place.me is None else place.me, place.ctx, place.address, place.value)
+                for place in self.reserved_places]
+
+    @property
+    def reserved_places(self) -> list[ReservedPlace]:
+        """Reserved behaviour by place, in the order of the first events: at most 64 places, the earliest."""
+        return reserved_places(self.state)
+
+    @property
+    def warnings(self) -> list[Diagnostic]:
+        """Reserved behaviour as diagnostics: one for each place, with its source line, the rule and what to do."""
+        return findings(self.state, self.images)
 
     # Programs
 
@@ -159,7 +181,10 @@ class Chip:
                 codes.PROGRAM_UNUSABLE, f"{image!r} is no image",
                 help="make one by assemble(path) or Image.load(path); load_words takes bare words",
             )
-        self.load_words(me, image.words, contexts=image.contexts, start=start)
+        self.load_words(me, image.words, contexts=image.contexts, start=False)
+        self.images[me] = image
+        if start:
+            self.start(me)
         for probe in image.probes:
             self.probes.attach(me, probe.address, probe.key, probe.name)
 
@@ -170,6 +195,7 @@ class Chip:
         engine = self._me(me)
         engine.load([int(word) for word in words], contexts)
         self.probes.forget(me)
+        self.images.pop(me, None)
         self._break_marks()
         if start:
             self.start(me)
@@ -292,6 +318,7 @@ class Chip:
         self._drive.used_up = False
         # How it looks at the machine is this chip's own business and not the snapshot's.
         self.state.mode = 0 if self.mode == "fast" else 1
+        self.state.reserved_allowed = self._allowed
         self._break_marks()
         del self.journal.entries[saved.journal:]
         self.ports.load(saved.ports)

@@ -6,7 +6,7 @@ slice is the engine's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,10 +33,13 @@ from ixpemu.engine.layout import (
     STOP_OUTPUT,
     STOP_PACKET_TABLE,
     STOP_QUIET,
+    STOP_RESERVED,
 )
+from ixpemu.image import Image
 
 SERVICE = (STOP_INPUT, STOP_OUTPUT, STOP_INTERRUPT, STOP_ATTENTION, STOP_PACKET_TABLE)
 """Reasons for which the engine returns although the run goes on."""
+STOP_FIELDS = ("stop_reason", "stop_me", "stop_ctx", "stop_pc", "stop_value", "stop_kind", "stop_time")
 SERVICE_MASK = sum(1 << reason for reason in SERVICE)
 
 
@@ -44,7 +47,8 @@ class Drive:
     """The time of one chip: where it stands (`cycle`), and its agents."""
 
     def __init__(
-        self, array: npt.NDArray[Any], memory: npt.NDArray[np.uint32], microengines: Sequence[Microengine], ports: Ports
+        self, array: npt.NDArray[Any], memory: npt.NDArray[np.uint32], microengines: Sequence[Microengine], ports: Ports,
+        images: Mapping[int, Image],
     ) -> None:
         self.cycle = 0
         self.agents: list[Agent] = []
@@ -56,6 +60,7 @@ class Drive:
         self._memory = memory
         self._microengines = microengines
         self._ports = ports
+        self._images = images
         # The fields that every slice touches, as plain views: a record's own attributes take a hundred times as long to find.
         plain = array.view(np.ndarray)
         self._limit, self._stop_mask, self._now = plain["limit"], plain["stop_mask"], plain["now"]
@@ -93,6 +98,8 @@ class Drive:
                 )
                 return self._stopped(STOP_QUIET)
             else:
+                if reason == STOP_RESERVED:
+                    self._find_first(mask)
                 self.cycle = max(self.cycle, int(self._now[0]))
                 if reason == STOP_COMMIT:
                     if until is not None and until():
@@ -123,7 +130,26 @@ class Drive:
         return Stop("step", self.cycle, me.number, message=f"step at cycle {self.cycle:,}; {places(self._microengines)}")
 
     def _stopped(self, reason: int) -> Stop:
-        return stopped(self._state, self._microengines, reason, self.cycle)
+        return stopped(self._state, self._microengines, reason, self.cycle, self._images)
+
+    def _find_first(self, mask: int) -> None:
+        """After a stop at reserved behaviour in a private run, which was ahead of its time: let everything else get there, and
+        leave in the state whatever came first."""
+        state = self._state
+        first = self._stop_fields()
+        while first["stop_time"] > int(self._now[0]):
+            reason = self._slice(first["stop_time"] + 1, mask)
+            if reason == STOP_RESERVED:
+                first = min(first, self._stop_fields(), key=lambda found: (found["stop_time"], found["stop_me"]))
+            elif reason in SERVICE:
+                self._serve(reason)
+            elif reason != STOP_COMMIT:
+                break
+        for name, value in first.items():
+            setattr(state, name, value)
+
+    def _stop_fields(self) -> dict[str, int]:
+        return {name: int(getattr(self._state, name)) for name in STOP_FIELDS}
 
     def _quiet(self) -> bool:
         """Whether all input is used up, no packet is inside and no agent has anything left to do for one."""

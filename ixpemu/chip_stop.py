@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ixpemu.chip_reserved import ReservedPlace, origin_of
+from ixpemu.chip_rules import RULES
 from ixpemu.chip_views import Microengine
+from ixpemu.diagnostics import Diagnostic, Severity
 from ixpemu.engine.layout import (
+    ME_COUNT,
     RESERVED_ILLEGAL,
-    RESERVED_NAMES,
     STOP_CYCLES,
     STOP_NAMES,
     STOP_PACKET_TABLE,
@@ -17,6 +20,7 @@ from ixpemu.engine.layout import (
     STOP_QUIET,
     STOP_RESERVED,
 )
+from ixpemu.image import Image
 
 WITHOUT_PLACE = (STOP_CYCLES, STOP_QUIET, STOP_PACKETS, STOP_PACKET_TABLE)
 """Reasons that are no one thread's."""
@@ -24,7 +28,9 @@ WITHOUT_PLACE = (STOP_CYCLES, STOP_QUIET, STOP_PACKETS, STOP_PACKET_TABLE)
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Why a run ended and where. `me`, `ctx`, `pc` where one thread was the cause; `message` for people."""
+    """Why a run ended and where. `me`, `ctx`, `pc` where one thread was the cause; `message` for people.
+
+    `diagnostic`: for reserved behaviour the same with its code, source line, rule and advice."""
 
     reason: str
     cycle: int
@@ -32,21 +38,32 @@ class Stop:
     ctx: int | None = None
     pc: int | None = None
     message: str = ""
+    diagnostic: Diagnostic | None = None
 
 
-def stopped(state: Any, microengines: Sequence[Microengine], reason: int, cycle: int) -> Stop:
+def stopped(
+    state: Any, microengines: Sequence[Microengine], reason: int, cycle: int, images: Mapping[int, Image] | None = None
+) -> Stop:
     """The stop that the engine has noted in `state` with `reason` (STOP_*)."""
     name = STOP_NAMES[reason]
     if reason in WITHOUT_PLACE:
         return Stop(name, cycle, message=f"{name} at cycle {cycle:,}; {places(microengines)}")
     me, ctx, pc = int(state.stop_me), int(state.stop_ctx), int(state.stop_pc)
-    what = name
-    if reason == STOP_RESERVED:
-        kind, value = int(state.stop_kind), int(state.stop_value)
-        if kind == RESERVED_ILLEGAL:
-            value = int(microengines[me].store[pc])
-        what = f"{RESERVED_NAMES[kind]} ({value:#x})"
-    return Stop(name, cycle, me, ctx, pc, f"{what}: microengine {me} context {ctx} at {pc}, cycle {cycle:,}")
+    known = {} if images is None else images
+    origin = origin_of(known.get(me), pc)
+    source = "" if origin is None else f" ({origin.span.file}:{origin.span.line})"
+    if reason != STOP_RESERVED:
+        return Stop(name, cycle, me, ctx, pc, f"{name}: microengine {me} context {ctx} at {pc}{source}, cycle {cycle:,}")
+    kind, value = int(state.stop_kind), int(state.stop_value)
+    if kind == RESERVED_ILLEGAL:
+        value = int(microengines[me].store[pc])
+    when = int(state.stop_time)
+    place = ReservedPlace(RULES[kind], when, me if me < ME_COUNT else None, ctx, pc, value, 1)
+    found = place.diagnostic(known, Severity.ERROR)
+    text = found.message.replace(", cycle", f"{source}, cycle")
+    if place.me is None:
+        return Stop(name, cycle, message=text, diagnostic=found)
+    return Stop(name, cycle, me, ctx, pc, text, found)
 
 
 def places(microengines: Iterable[Microengine]) -> str:

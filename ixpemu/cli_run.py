@@ -23,7 +23,7 @@ from ixpemu.cli_support import (
     show_json,
     usage_error,
 )
-from ixpemu.diagnostics import UserError
+from ixpemu.diagnostics import Diagnostic, UserError
 
 if TYPE_CHECKING:
     from ixpemu.trace import RunReport
@@ -117,6 +117,12 @@ def run_command(
     mode: Annotated[
         str, typer.Option(metavar="|".join(MODES), help="fast leaves out the accounting by packet.")
     ] = "default",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at reserved behaviour: what the hardware does not define.")
+    ] = False,
+    allow: Annotated[
+        list[str] | None, typer.Option("--allow", metavar="CODE", help="Say nothing of this kind of reserved behaviour: IXP7004.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -128,7 +134,8 @@ def run_command(
         feeds, captures = port_files("--pcap", pcap or [], PORTS), port_files("--out", out or [], PORTS)
         overrides = key_values("--set", set_ or [])
         shown = not quiet and not json and sys.stderr.isatty()
-        start = {"feeds": feeds, "captures": captures, "traffic": traffic, "gbps": gbps, "mode": mode}
+        start = {"feeds": feeds, "captures": captures, "traffic": traffic, "gbps": gbps, "mode": mode,
+                 "strict": True if strict else None, "allow": allow or []}
         if sensitivity is not None:
             if captures:
                 raise usage_error("--sensitivity runs several times and writes no captures", "leave --out away")
@@ -146,6 +153,15 @@ def run_command(
         show_json(run_json(report))
     else:
         show(run_report(report))
+        show_diagnostics([found for found in report.warnings if report.failure is None or not _same(found, report.failure)])
+    if report.failure is not None:
+        show_diagnostics([report.failure])
+        raise typer.Exit(1)
+
+
+def _same(warning: Diagnostic, failure: Diagnostic) -> bool:
+    """Whether a warning tells of the place that ended the run."""
+    return warning.code == failure.code and warning.origin == failure.origin and failure.message in warning.message
 
 
 def _limits(packets: str | None, cycles: str | None, time: str | None, *, made: bool, mode: str) -> Limits:

@@ -25,6 +25,13 @@ def reference() -> dict[Path, bytes]:
     return {ROOT / "docs" / "reference" / name: text.encode() for name, text in pages.items()}
 
 
+def reserved() -> dict[Path, bytes]:
+    """docs/reserved.md: the rules of reserved behaviour."""
+    from ixpemu.report.reserved import rules_page
+
+    return {ROOT / "docs" / "reserved.md": rules_page().encode()}
+
+
 def dispatch() -> dict[Path, bytes]:
     """The engine's dispatch module and its numbers, from isa/."""
     from ixpemu.isa import instruction_set
@@ -51,7 +58,7 @@ def laws() -> dict[Path, bytes]:
     return {ROOT / "docs" / "laws.md": page().encode()} if COMPILED else {}
 
 
-GENERATORS: tuple[Callable[[], dict[Path, bytes]], ...] = (reference, dispatch, traces, laws)
+GENERATORS: tuple[Callable[[], dict[Path, bytes]], ...] = (reference, reserved, dispatch, traces, laws)
 # Folders that hold generated files only: a file that no generator makes any more is stale.
 WHOLE_FOLDERS = (ROOT / "docs" / "reference",)
 

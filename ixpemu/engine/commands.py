@@ -25,6 +25,7 @@ from ixpemu.engine.layout import (
     EVENTS,
     MARK_READS_IN,
     QUEUE_UNITS,
+    RESERVED_UNALIGNED,
     RESERVED_UNPOPULATED,
     SILENT,
     UNIT_CAP,
@@ -98,6 +99,8 @@ def issue_command(state, engine, i, ctx, address, now):
         words = apply_overrides(state, engine, event, i, unit, words)
         owner = state.engines[event.me]
     if unit == uint32(UNIT_DRAM):
+        if address & uint32(7):
+            report(state, RESERVED_UNALIGNED, me, ctx, engine.pc[ctx], address)
         address = uint32(address & uint32(0xFFFFFFF8))
         words = uint32(words * uint32(2))
         when = dram_time(state, engine, command, address, words, now)

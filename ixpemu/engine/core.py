@@ -39,6 +39,7 @@ from ixpemu.engine.layout import (
     NEIGHBOR,
     NEVER,
     QUEUE_UNITS,
+    RESERVED_SIGNAL_LOST,
     STOP_BREAKPOINT,
     STOP_COMMIT,
     STOP_CYCLES,
@@ -50,6 +51,7 @@ from ixpemu.engine.layout import (
 from ixpemu.engine.msf import msf_timer_event, receive_event, transmit_event
 from ixpemu.engine.parameters import P_LOOKAHEAD
 from ixpemu.engine.registers import filled, pending_marks
+from ixpemu.engine.reserved import report_at
 from ixpemu.engine.units import access_cap, access_msf, flush_unit, flush_units
 
 
@@ -61,6 +63,15 @@ def run_on(state, engine, now):
     if engine.clock < horizon and (engine.after < uint32(AFTER_SWAP) or engine.slots != uint32(0)):
         run_private(state, engine, horizon, pending_marks(engine, engine.context))
     set_engine_key(state, engine.number, engine.clock)
+
+
+@jit
+def lost_signal(state, engine, event, ctx, now):
+    """A signal of `event` is still set: the second is lost. The place is the command, or where the sleeping context stands."""
+    pc = uint32(event.pc)
+    if event.unit >= uint32(QUEUE_UNITS) or event.kind == uint32(EVENT_SIGNAL):
+        pc = engine.pc[ctx] if engine.context != ctx else uint32(0xFFFF)
+    report_at(state, RESERVED_SIGNAL_LOST, engine.number, ctx, pc, uint32(engine.signals[ctx] & event.signals), now)
 
 
 @jit
@@ -100,8 +111,11 @@ def event_due(state, memory, slot, now):
         if event.flag:
             engine.neighbor_words = uint32(engine.neighbor_words + uint32(1))
         return
-    if event.signals != uint32(0) and set_signals(state, engine, ctx, event.signals, unit, now):
-        run_on(state, engine, now)
+    if event.signals != uint32(0):
+        if engine.signals[ctx] & event.signals:
+            lost_signal(state, engine, event, ctx, now)
+        if set_signals(state, engine, ctx, event.signals, unit, now):
+            run_on(state, engine, now)
 
 
 @jit

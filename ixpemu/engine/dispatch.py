@@ -658,7 +658,7 @@ def run_private(state, engine, horizon, pending):
                 if early and engine.cc_time + uint64(1) != clock:
                     abort = uint64(i.early)
                 if slots:
-                    report_at(state, RESERVED_DEFER, engine.number, ctx, pc, 0, clock)
+                    report_at(state, RESERVED_DEFER, engine.number, ctx, uint32(pc - uint32(1)), 0, uint64(clock - uint64(1)))
                 if i.defer:
                     engine.after = uint32(AFTER_GO)
                     engine.after_pc = target

@@ -163,10 +163,10 @@ def execute_external(state, memory, engine, i, ctx, now):
             engine.clock = again
             return
         issue_command(state, engine, i, ctx, operand_sum(state, engine, i, ctx, now), now)
+        if in_slot and uint32(i.variant) & uint32(COMPLETE_SWAP):
+            report(state, RESERVED_DEFER, engine.number, ctx, engine.pc[ctx], 0)
         finish_issue(state, engine, ctx, now)
         if uint32(i.variant) & uint32(COMPLETE_SWAP):
-            if in_slot:
-                report(state, RESERVED_DEFER, engine.number, ctx, engine.pc[ctx], 0)
             begin_swap(state, engine, i.mask, uint32(i.defer), AFTER_SWAP, 0)
             if i.defer == 0:
                 swap_out(engine, engine.clock)
@@ -183,9 +183,9 @@ def execute_external(state, memory, engine, i, ctx, now):
 @jit
 def arbitrate(state, engine, i, ctx, now):
     """ctx_arb with signals, voluntary, or with the mask prepared in ACTIVE_CTX_WAKEUP_EVENTS."""
-    finish_issue(state, engine, ctx, now)
     if engine.slots:
         report(state, RESERVED_DEFER, engine.number, ctx, engine.pc[ctx], 0)
+    finish_issue(state, engine, ctx, now)
     variant = uint32(i.variant)
     wakeup = uint32(i.mask)
     if variant & uint32(ARBITRATE_PREPARED):
@@ -205,10 +205,10 @@ def execute_rare(state, memory, engine, i, ctx, now, in_slot):
     op = uint32(i.op)
     if op == uint32(OP_CSR_READ):
         value = read_csr(state, engine, ctx, i.imm, now)
-        finish_issue(state, engine, ctx, now)
-        engine.file[CSR_VALUE] = value
         if i.variant:
             report(state, RESERVED_CSR_READ, engine.number, ctx, engine.pc[ctx], i.imm)
+        finish_issue(state, engine, ctx, now)
+        engine.file[CSR_VALUE] = value
     elif op == uint32(OP_CSR_WRITE):
         a = uint32(uint32(i.a) + (uint32(i.a_window) & uint32(ctx << uint32(4))))
         if i.special:
@@ -247,7 +247,7 @@ def execute_rare(state, memory, engine, i, ctx, now, in_slot):
 def branch_or_report(state, engine, i, ctx, in_slot):
     """A taken branch; in a defer slot of another one it takes its place, which is reserved."""
     if in_slot:
-        report(state, RESERVED_DEFER, engine.number, ctx, engine.pc[ctx], 0)
+        report(state, RESERVED_DEFER, engine.number, ctx, uint32(engine.pc[ctx] - uint32(1)), 0)
     take_branch(engine, i, ctx)
 
 

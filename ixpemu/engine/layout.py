@@ -79,21 +79,30 @@ ALARMS = 16
 STOP_NAMES = ("", "cycles", "idle", "quiet", "packets", "break", "halt", "reserved", "interrupt", "step", "commit", "input",
               "output", "packet table", "internal", "attention")
 
-# Reserved behaviour.
+# Reserved behaviour: kinds and their short names. A new one goes to the end of both, and gets a rule in `ixpemu.chip_rules` with
+# the code 7000 + kind and a case in tests/corpus/reserved.
 (RESERVED_ILLEGAL, RESERVED_STORE_END, RESERVED_UNPOPULATED, RESERVED_RING_OVERFLOW, RESERVED_LOCAL_MEMORY, RESERVED_CSR_READ,
  RESERVED_DEFER, RESERVED_COMMAND, RESERVED_RING_BASE,
  RESERVED_ELEMENT, RESERVED_THREADS, RESERVED_TRANSMIT,
  RESERVED_OVERRIDE, RESERVED_TRANSFER_WINDOW, RESERVED_ERRATUM_69, RESERVED_THREAD_ENTRY,
- RESERVED_CONTROL_WORD, RESERVED_MSF_MODE) = range(1, 19)
+ RESERVED_CONTROL_WORD, RESERVED_MSF_MODE,
+ RESERVED_SIGNAL_LOST,
+ RESERVED_SHORT_GET,
+ RESERVED_UNALIGNED,
+ ) = range(1, 22)
 RESERVED_NAMES = ("", "illegal instruction", "ran past the end of the program", "unpopulated memory", "put on a full ring",
                   "unpopulated local memory", "local_csr_rd without its immed", "branch or swap in a defer slot",
                   "command that the unit does not know", "scratch ring outside scratch memory",
                   "RBUF element that may not be freed", "receive thread list overrun", "transmit element out of rule",
                   "indirect_ref to a microengine or context that is not there", "count past the transfer registers of a context",
                   "RBUF element of erratum 69 on the free list", "receive thread entry out of rule",
-                  "transmit control word out of rule", "MSF mode that is not modelled")
+                  "transmit control word out of rule", "MSF mode that is not modelled",
+                  "signal raised while still set",
+                  "get of more words than the ring held",
+                  "unaligned DRAM address",
+                  )
 RESERVED_KINDS = 64
-RESERVED_ROWS = 64
+RESERVED_ROWS = 64          # places that are kept, the earliest ones
 
 # Rows of the packet table.
 PACKET_ROWS = 8192          # a power of two; a packet's row is its number modulo this

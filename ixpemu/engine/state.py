@@ -101,7 +101,8 @@ STATE = np.dtype([
     ("reserved_total", "u8", (RESERVED_KINDS,)), ("reserved_rows", "u4"),
     ("reserved_kind", "u1", (RESERVED_ROWS,)), ("reserved_me", "u1", (RESERVED_ROWS,)), ("reserved_ctx", "u1", (RESERVED_ROWS,)),
     ("reserved_pc", "u4", (RESERVED_ROWS,)), ("reserved_value", "u4", (RESERVED_ROWS,)),
-    ("reserved_time", "u8", (RESERVED_ROWS,)),
+    ("reserved_time", "u8", (RESERVED_ROWS,)), ("reserved_count", "u4", (RESERVED_ROWS,)),
+    ("reserved_allowed", "u8"),             # kinds (mask) that nobody wants to hear of
     ("engines", ENGINE, (ME_COUNT,)),
     ("msf", MSF),
     ("events", EVENT, (EVENTS + QUEUE_UNITS * SILENT,)),

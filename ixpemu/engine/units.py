@@ -17,6 +17,7 @@ from ixpemu.engine.layout import (
     DRAM_OUT,
     EVENTS,
     QUEUE_UNITS,
+    RESERVED_SHORT_GET,
     SRAM_IN,
     SRAM_OUT,
     UNIT_CAP,
@@ -28,6 +29,7 @@ from ixpemu.engine.memories import mark_written, memory_index, merge_word
 from ixpemu.engine.msf import dram_to_tbuf, msf_fast_write, msf_read, msf_write, rbuf_to_dram
 from ixpemu.engine.overrides import part_push, signal_context
 from ixpemu.engine.registers import pulled
+from ixpemu.engine.reserved import report_at
 from ixpemu.engine.rings import get_word, put_word, update_flag
 from ixpemu.engine.timing import (
     COMMAND_GET,
@@ -75,6 +77,8 @@ def access_ring(state, memory, entry):
     words = uint32(entry.total)
     first = uint32(entry.first)
     if entry.command == COMMAND_GET:
+        if uint32(0) < state.ring_used[ring] < words:
+            report_at(state, RESERVED_SHORT_GET, entry.me, entry.ctx, entry.pc, ring, entry.access)
         out = entry.words
         for k in range(words):
             out[k] = get_word(state, memory, ring)

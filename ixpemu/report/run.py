@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ixpemu.diagnostics import as_json
 from ixpemu.report.tables import plain_table
 from ixpemu.trace.summary import Latency, RunReport, TypeFigures, unbalanced
 
@@ -190,6 +191,7 @@ def run_json(report: RunReport) -> dict[str, object]:
             for place in report.where
         ],
         "notes": list(report.notes),
+        "diagnostics": as_json([*report.warnings, *([report.failure] if report.failure is not None else [])]),
         "faults": list(unbalanced(report)),
         "wall_seconds": round(report.wall_seconds, 3),
     }

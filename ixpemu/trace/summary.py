@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from ixpemu.diagnostics import Diagnostic
+
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.unsignedinteger]
@@ -181,6 +183,8 @@ class RunReport:
     notes: tuple[str, ...] = ()             # what a reader has to know beside the figures
     loads: tuple[Load, ...] = ()            # how busy the parts were, the busiest first
     where: tuple[Where, ...] = ()           # where the contexts stood when the run stopped
+    warnings: tuple[Diagnostic, ...] = ()   # reserved behaviour, one for each place
+    failure: Diagnostic | None = None       # the reserved behaviour that ended the run
 
     @property
     def complete(self) -> bool:

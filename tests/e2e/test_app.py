@@ -188,9 +188,10 @@ def test_a_run_that_nothing_ends_gives_up(tmp_path: Path, monkeypatch: pytest.Mo
 def test_reserved_behaviour_is_told_with_its_place(tmp_path: Path) -> None:
     source = ".reg a\nimmed[a, 0xa00]\nlocal_csr_wr[ACTIVE_LM_ADDR_0, a]\nnop\nnop\nnop\nalu[a, --, B, *l$index0[0]]\n"
     report = App.load(folder(tmp_path, spin_uc=source + "alu[--, --, B, a]\nctx_arb[kill]\n")).run()
-    (note,) = report.notes
-    assert note.startswith("reserved behaviour: unpopulated local memory, 16 times; first in cycle ")
-    assert "spin.uc:7" in note and "by microengine 0, context 0 at 5" in note
+    (found,) = report.warnings
+    assert found.label == "IXP7005" and found.origin is not None and found.help is not None
+    assert found.message.startswith("unpopulated local memory (word 0x280): microengine 0 context 0 at 5, cycle ")
+    assert found.message.endswith("; 8 times, first there") and str(found.origin.span).endswith("spin.uc:7:1")
 
 
 def test_a_program_that_ends_has_run_as_long_as_it_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,180 @@
+"""The rules behind reserved behaviour: for each kind that the engine reports its number, what the hardware says, what to do.
+
+docs/reserved.md is made from this. It decides nothing: what offends is found in `ixpemu.engine`, where each kind has a RESERVED_*
+number; the same number is the key here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ixpemu import codes
+from ixpemu.diagnostics import user_error
+from ixpemu.engine import layout as e
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One kind of reserved behaviour. `name` is what short lists call it; `about` words the number that an event carries.
+
+    `rule` and `advice` are sentences. `source` and `confidence` (H, M, L, assumed) are the hardware fact's. `fatal`: the machine
+    cannot go on from there, whatever is allowed.
+    """
+
+    kind: int
+    code: int
+    name: str
+    about: Callable[[int], str]
+    rule: str
+    advice: str
+    source: str
+    confidence: str
+    fatal: bool = False
+
+    @property
+    def label(self) -> str:
+        """The code as people write it, e.g. `IXP7003`."""
+        return f"IXP{self.code:04d}"
+
+
+def _hex(value: int) -> str:
+    return f"{value:#x}"
+
+
+def _nothing(_: int) -> str:
+    return ""
+
+
+def _ring(value: int) -> str:
+    return f"ring {value}" if value < 16 else f"BASE {value:#x}"
+
+
+def _element(value: int) -> str:
+    return f"element {value}"
+
+
+def _signals(value: int) -> str:
+    """A mask of event signals by number: `signal 3`, `signals 4 5`."""
+    numbers = [str(k) for k in range(1, 16) if value >> k & 1]
+    return f"signal{'s' if len(numbers) > 1 else ''} {' '.join(numbers)}"
+
+
+def _address(value: int) -> str:
+    return f"address {value:#x}"
+
+
+_RULES = (
+    Rule(e.RESERVED_ILLEGAL, codes.RESERVED_ILLEGAL, "", _hex,
+         "The word is no instruction.",
+         "look at what was loaded: a jump into data, a wrong context mode, or a word made for another chip",
+         "public decoders of the instruction set", "H", fatal=True),
+    Rule(e.RESERVED_STORE_END, codes.RESERVED_STORE_END, "", _nothing,
+         "Nothing was loaded there: the hardware would execute whatever the control store holds.",
+         "end every path with a branch, ctx_arb[kill] or halt; check the range of jump and rtn",
+         "Linux microengine loader, which fills up behind a program", "H", fatal=True),
+    Rule(e.RESERVED_UNPOPULATED, codes.RESERVED_UNPOPULATED, "", _address,
+         "An access past the memory that is fitted is unpredictable; here it goes to the beginning of that memory.",
+         "check the address and the chip file's memory sizes",
+         "HRM, SRAM addressing", "H"),
+    Rule(e.RESERVED_RING_OVERFLOW, codes.RESERVED_RING_OVERFLOW, "", _ring,
+         "A put is never refused: on a full ring it overwrites the oldest words.",
+         "test the ring's status with br_inp_state before the put, with room for what other threads may put meanwhile",
+         "public receive program, which tests before it puts", "M"),
+    Rule(e.RESERVED_LOCAL_MEMORY, codes.RESERVED_LOCAL_MEMORY, "", lambda word: f"word {word:#x}",
+         "Local memory has 640 words; pointers reach 1,024 and nothing is behind the rest.",
+         "check what was written to LM_ADDR: it is a byte address, and an offset is OR-ed to it",
+         "HRM, local memory", "H"),
+    Rule(e.RESERVED_CSR_READ, codes.RESERVED_CSR_READ, "", lambda csr: f"CSR {csr:#x}",
+         "local_csr_rd hands its value to the immed that follows it at once; without one the value is lost.",
+         "write  immed[register, 0]  directly behind it",
+         "words of real IXP2400 programs", "H"),
+    Rule(e.RESERVED_DEFER, codes.RESERVED_DEFER, "", _nothing,
+         "A taken branch or a swap in a defer slot of another one is defined nowhere; here the later one wins.",
+         "move it out of the slot, or use fewer defer slots",
+         "no public program does it", "assumed"),
+    Rule(e.RESERVED_COMMAND, codes.RESERVED_COMMAND, "", _hex,
+         "The word is an instruction of the chip that is not modelled here.",
+         "docs/reference/support.md lists what is there",
+         "this emulator", "assumed", fatal=True),
+    Rule(e.RESERVED_RING_BASE, codes.RESERVED_RING_BASE, "", _ring,
+         "A ring lies inside scratch memory, and has to be set up before it is used.",
+         "write the ring's BASE register with a size and a base that fit into 16 KB, before the first put",
+         "Linux network driver, which sets up rings", "H"),
+    Rule(e.RESERVED_ELEMENT, codes.RESERVED_ELEMENT, "", _element,
+         "An RBUF element may be freed only when it exists and was handed out; the control register waits for all of them.",
+         "free each element once, after its data was copied",
+         "Linux network driver", "H"),
+    Rule(e.RESERVED_THREADS, codes.RESERVED_THREADS, "", lambda entry: f"entry {entry:#x}",
+         "A receive free list has room for so many threads; one more is lost.",
+         "let each thread put itself on the list only after its last element has come",
+         "HRM, receive thread free lists", "M"),
+    Rule(e.RESERVED_TRANSMIT, codes.RESERVED_TRANSMIT, "", lambda value: f"{value:#x}",
+         "Transmit elements are filled strictly in order, each with a valid length and port, and not before it was sent.",
+         "take the element's number from a counter of your own, and keep away from TX_SEQUENCE by at most 96 of 128",
+         "public transmit program, Linux network driver", "H"),
+    Rule(e.RESERVED_OVERRIDE, codes.RESERVED_OVERRIDE, "", _hex,
+         "An indirect_ref that overrides the microengine or the context has to name one that exists.",
+         "build the word anew: microengine in [30:26] with bit 31, context in [2:0] with bit 3",
+         "recollection of the indirect_ref word", "L"),
+    Rule(e.RESERVED_TRANSFER_WINDOW, codes.RESERVED_TRANSFER_WINDOW, "", lambda words: f"{words} words",
+         "A command's words lie in the transfer registers of one context; a count past the last of them is not defined.",
+         "use a lower register or a smaller count",
+         "HRM, transfer registers; the wrap is not documented", "assumed"),
+    Rule(e.RESERVED_ERRATUM_69, codes.RESERVED_ERRATUM_69, "", _element,
+         "Copies from some RBUF elements to DRAM go wrong on the IXP2400 (erratum 69), so these are never put on the free list.",
+         "leave out 9, 18 and 27 of 64 bytes, 4, 9 and 13 of 128, 2, 4 and 6 of 256",
+         "Linux network driver", "H"),
+    Rule(e.RESERVED_THREAD_ENTRY, codes.RESERVED_THREAD_ENTRY, "", lambda entry: f"entry {entry:#x}",
+         "A receive thread's entry names a signal and two transfer registers of a context that there is.",
+         "signal in [15:12], not 0; register in [3:0], not the last one; with 4 contexts an even one in [6:4]",
+         "public receive program", "H"),
+    Rule(e.RESERVED_CONTROL_WORD, codes.RESERVED_CONTROL_WORD, "", lambda word: f"word {word:#x}",
+         "A transmit control word says a payload that fits its element; its second word and its reserved bits are 0.",
+         "check length, offsets and prepend against the element size, and write 0 behind it",
+         "HRM and the public transmit program", "H"),
+    Rule(e.RESERVED_MSF_MODE, codes.RESERVED_MSF_MODE, "", _hex,
+         "The control register asks for a mode that is not modelled here: CSIX, UTOPIA, or a width for other media.",
+         "docs/media.md says which modes there are",
+         "this emulator", "assumed"),
+    Rule(e.RESERVED_SIGNAL_LOST, codes.RESERVED_SIGNAL_LOST, "", _signals,
+         "A signal is one bit: raised again before it was waited for or tested, the second time is lost.",
+         "wait for it (or clear it by br_signal) before what raises it is started again; waking on any clears nothing, and a "
+         "wait for one half of a pair leaves the other half set",
+         "HRM, event signals", "H"),
+    Rule(e.RESERVED_SHORT_GET, codes.RESERVED_SHORT_GET, "", _ring,
+         "What a get returns beyond the words that the ring held is not specified; here it is 0. An empty ring gives only 0.",
+         "put and get the same number of words at a time",
+         "public programs poll for 0; the rest is not written down", "assumed"),
+    Rule(e.RESERVED_UNALIGNED, codes.RESERVED_UNALIGNED, "", _address,
+         "DRAM is addressed in units of 8 bytes; the low three bits of an address are ignored.",
+         "align the address to 8, and take the bytes you want out of the transfer registers",
+         "HRM, DRAM addressing", "H"),
+)
+
+
+def _named(rule: Rule) -> Rule:
+    return Rule(rule.kind, rule.code, e.RESERVED_NAMES[rule.kind], rule.about, rule.rule, rule.advice, rule.source,
+                rule.confidence, rule.fatal)
+
+
+RULES = MappingProxyType({rule.kind: _named(rule) for rule in _RULES})
+"""By RESERVED_* kind, in the order of the codes."""
+
+
+def allowed_kinds(allow: Iterable[str]) -> int:
+    """The mask of kinds for codes as people write them (`IXP7003`, `7003`). UserError for one that does not exist."""
+    known = {rule.label: rule for rule in RULES.values()}
+    mask = 0
+    for text in allow:
+        name = str(text).strip().upper()
+        rule = known.get(name if name.startswith("IXP") else f"IXP{name}")
+        if rule is None:
+            raise user_error(codes.ARGUMENT, f"there is no reserved behaviour {text!r}",
+                             help=f"codes from {min(known)} to {max(known)}; docs/reserved.md lists them")
+        if rule.fatal:
+            raise user_error(codes.ARGUMENT, f"{rule.label} cannot be allowed: {rule.name}",
+                             help="the machine cannot go on from there")
+        mask |= 1 << rule.kind
+    return mask

@@ -1,0 +1,36 @@
+"""docs/reserved.md: every kind of reserved behaviour with its code, rule, confidence and advice. The text is the rules' own."""
+
+from __future__ import annotations
+
+from ixpemu.chip_rules import RULES
+from ixpemu.codes import TITLES
+
+HEAD = """\
+# Reserved behaviour
+
+Made by `make docs` from `ixpemu/chip_rules.py`; do not edit.
+
+What a program does that the hardware does not define is an event: it has a code, a place and a rule, and it changes nothing of
+what the machine does. In the mode `default` a run tells of every place once, with its source line, and goes on.
+
+- `ixpemu run --strict` stops at the first; so do `reserved = { strict = true }` in app.toml and `Chip(strict=True)`.
+- `--allow CODE` says nothing of that kind; so do `reserved = { allow = ["CODE"] }` and `Chip(allow=["CODE"])`.
+- The mode `fast` does not look.
+- Of places the 64 earliest are kept; events are all counted. `Chip.reserved` counts by kind, `Chip.reserved_places` lists them,
+  `Chip.warnings` has them as diagnostics.
+
+Confidence is that of the hardware fact: H published or observed, M inferred, L recollected, assumed: a choice made here.
+"""
+
+
+def rules_page() -> str:
+    """The page as Markdown."""
+    parts = [HEAD]
+    for rule in RULES.values():
+        stops = " A run always ends there." if rule.fatal else ""
+        advice = rule.advice[0].upper() + rule.advice[1:]
+        parts.append(
+            f"## {rule.label} {rule.name}\n\n{TITLES[rule.code].capitalize()}. {rule.rule}{stops}\n\n{advice}.\n\n"
+            f"Confidence {rule.confidence}: {rule.source}.\n"
+        )
+    return "\n".join(parts)
