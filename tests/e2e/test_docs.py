@@ -58,7 +58,7 @@ def test_the_application_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "mine"
     folder.mkdir()
-    settings, traffic = blocks(APPLICATIONS, "toml")
+    (settings,), (traffic,) = blocks(APPLICATIONS, "toml"), blocks((DOCS / "traffic.md").read_text(), "toml")
     (control,) = blocks(APPLICATIONS, "python")
     # The sample trace would take long.
     (folder / "app.toml").write_text(settings.replace("sample1.pcap", "in.pcap"))

@@ -236,9 +236,9 @@ def test_a_line_of_a_bit_a_second_brings_frames_when_nobody_waits() -> None:
 
 
 @pytest.mark.parametrize(("text", "message", "line"), [
-    ("seed = 1\nsizes = [1]\n", "a list of frame sizes from 46", 2),
+    ("seed = 1\nsizes = [1]\n", "a list of frame sizes from 64", 2),
     ("sizes = [64]\nsizez = 3\n", "has no key 'sizez'", 2),
-    ("sizes = [64]\n\ncount = -1\n", "count must not be negative", 3),
+    ("sizes = [64]\n\ncount = -1\n", "count -1 is out of range", 3),
     ('sizes = [64]\nsource = "300.1.1.1/3"\n', "is not an IPv4 network", 2),
     ('sizes = [64]\nsource = ["a"]\n', "source must be a string", 2),
     ('sizes = [64]\ndestinations = ["10.0.0.0/8",\n"10.0.0.0/33"]\n', "is not an IPv4 network", 3),
