@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ixpemu import app_file, codes
+from ixpemu import app_file, arguments, codes
 from ixpemu.app_file import AppSettings
 from ixpemu.app_interrupt import interrupts
 from ixpemu.app_module import application_code
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ixpemu.chip import Chip
     from ixpemu.chip_stop import Stop
     from ixpemu.image import Image
-    from ixpemu.trace import RunReport
+    from ixpemu.trace import CaptureFigures, RunReport
     from ixpemu.trace.collector import Collector
     from ixpemu.xscale import XScale
 
@@ -46,6 +46,14 @@ Progress = Callable[[float, str], None]
 SLICE_CYCLES = 1_000_000        # chip cycles between two looks at the progress: a tenth of a second or so
 PLAIN_SLICE_CYCLES = 5_000      # the same, uncompiled
 PATIENCE_CYCLES = 6_000_000     # 10 ms on the chip: when nothing has come, gone or been dropped for so long, nothing will
+
+
+class CapturesUnwritten(UserError):
+    """A run whose captures could not all be written; `report` has its figures."""
+
+    def __init__(self, report: RunReport, *diagnostics: Diagnostic) -> None:
+        super().__init__(*diagnostics)
+        self.report = report
 
 
 @dataclass(slots=True)
@@ -61,6 +69,7 @@ class App:
     _frames: int | None             # frames to come, None if without end
     _captures: Mapping[int, Path]
     _wall: float = 0.0
+    _written: tuple[CaptureFigures, ...] = ()
 
     @classmethod
     def load(
@@ -76,17 +85,26 @@ class App:
         """
         from ixpemu.app_start import Wiring, start
 
-        settings = app_file.load(application)
-        wiring = Wiring(feeds or {}, captures or {}, traffic, gbps, capture)
+        settings = app_file.load(arguments.path("an application", application))
+        if traffic is not None:
+            arguments.path("made traffic", traffic)
+        if gbps is not None:
+            arguments.number("a rate in Gb/s", gbps, "give a number above 0; 1.0 fills a gigabit port", codes.LINE_RATE)
+        wiring = Wiring(_by_port("feeds", feeds), _by_port("captures", captures), traffic, gbps, capture)
+        overrides = {
+            arguments.text("a parameter", name): value for name, value in
+            arguments.mapping("overrides", overrides, '{"sram.read_cycles": "90"}').items()
+        }
         if wiring.feeds and traffic is not None:
             raise UserError(Diagnostic(codes.ARGUMENT, "captures and made traffic exclude each other", help="give one of them"))
         images, warnings = _assemble(settings)
         with application_code(settings.folder):
-            started = start(settings, images, wiring, overrides or {}, mode, strict, tuple(allow))
+            started = start(settings, images, wiring, overrides, mode, strict, tuple(allow))
         return cls(settings, images, started.chip, started.xscale, warnings, started.collector, started.frames, started.captures)
 
     def advance(self, cycles: int) -> Stop:
         """Runs for `cycles` chip cycles, or until the chip stops for another reason than room for packets."""
+        arguments.whole("a number of cycles", cycles, code=codes.RUN_ARGUMENT)
         return self._until(self.chip.cycle + cycles, None)
 
     def run(
@@ -98,16 +116,21 @@ class App:
         Without a limit it also ends when packets are inside and none has moved for `PATIENCE_CYCLES`.
         `packets`: that many more have left or been dropped. `cycles`: chip cycles. `time`: seconds on the chip. `progress` is
         called now and then with the share done and a word about it. An interrupt from the keyboard ends the run after the
-        slice under way, with a report and with captures of all that has been sent.
+        slice under way, with a report and with captures of all that has been sent. `CapturesUnwritten`, a UserError that holds
+        the report, where a capture cannot be written.
         """
         if packets is not None and self.chip.mode == "fast":
             raise UserError(Diagnostic(
                 codes.ARGUMENT, "packets are not followed in the mode fast, so a run cannot end after so many",
                 help="give a number of cycles or a time, or use the mode default",
             ))
-        for name, value in (("packets", packets), ("cycles", cycles), ("seconds", time)):
-            if value is not None and not 0 <= value < float("inf"):
-                raise UserError(Diagnostic(codes.RUN_ARGUMENT, f"cannot run for {value} {name}", help="0 or more"))
+        for name, value in (("packets", packets), ("cycles", cycles)):
+            if value is not None:
+                arguments.whole(f"the number of {name} to run for", value, code=codes.RUN_ARGUMENT)
+        if time is not None and time != 0:
+            arguments.number("the time to run for", time, "give seconds on the chip, 0 or more", codes.RUN_ARGUMENT)
+        if progress is not None:
+            arguments.function("a progress display", progress, "lambda share, text: print(text)")
         if time is not None:
             cycles = max(1, round(time * self.chip.clock_hz))
         end = None if cycles is None else self.chip.cycle + cycles
@@ -136,17 +159,31 @@ class App:
                     reason = self._reason(stop, end)
                     break
         self._wall += clock.perf_counter() - started
-        self.write_captures()
+        try:
+            self.write_captures()
+        except UserError as error:
+            raise CapturesUnwritten(self.report(reason, stop.diagnostic), *error.diagnostics) from None
         return self.report(reason, stop.diagnostic)
 
     def write_captures(self) -> None:
-        """Writes what the ports have sent so far; `run` does so at its end."""
+        """Writes what the ports have sent so far; `run` does so at its end. UserError where some cannot be written; the others
+        are."""
+        from ixpemu.trace import CaptureFigures
         from ixpemu.wire import write_capture
 
+        self._written = ()
+        problems: list[Diagnostic] = []
         for number, path in self._captures.items():
             port = self.chip.ports[number]
             line = port.line
-            write_capture(path, ((line.nanoseconds_of(sent.cycle), sent.frame) for sent in port.sent))
+            try:
+                frames = write_capture(path, ((line.nanoseconds_of(sent.cycle), sent.frame) for sent in port.sent))
+            except UserError as error:
+                problems += error.diagnostics
+            else:
+                self._written += (CaptureFigures(number, str(path), frames),)
+        if problems:
+            raise UserError(*problems)
 
     @property
     def finished(self) -> int:
@@ -159,7 +196,8 @@ class App:
         """The figures of everything since reset. `stop` says why the run ended, `failure` by what reserved behaviour."""
         from ixpemu.app_figures import figures
 
-        return figures(self.settings, self.chip, self.images, self._collector, stop, self._wall, failure)
+        return figures(
+            self.settings, self.chip, self.images, self._collector, stop, self._wall, self._written, failure)
 
     def _until(self, end: int, target: int | None) -> Stop:
         """One slice: to the cycle `end`, or until `target` packets have finished since reset."""
@@ -189,6 +227,15 @@ class App:
         if stop.reason == "cycles":
             return f"the limit of {end:,} cycles" if end is not None else f"nothing has moved for {PATIENCE_CYCLES:,} cycles"
         return stop.reason if stop.me is None else stop.message
+
+
+def _by_port(what: str, files: Mapping[int, Path] | None) -> dict[int, Path]:
+    """Files by port number, as a caller gives them."""
+    found = arguments.mapping(what, files, "{0: Path('in.pcap')}")
+    for number, path in found.items():
+        arguments.whole("the number of a port", number, 0, app_file.PORTS - 1, code=codes.PORT_UNKNOWN)
+        found[number] = arguments.path(what, path)
+    return found
 
 
 def _assemble(settings: AppSettings) -> tuple[dict[int, Image], tuple[Diagnostic, ...]]:

@@ -10,7 +10,7 @@ from ixpemu.chip import Chip
 from ixpemu.diagnostics import Diagnostic
 from ixpemu.image import Image
 from ixpemu.trace.collector import Collector, engine_sums, inside
-from ixpemu.trace.summary import CycleSums, PortFigures, RunReport, Uncounted, Where, line_gbps, merge_drops
+from ixpemu.trace.summary import CaptureFigures, CycleSums, PortFigures, RunReport, Uncounted, Where, line_gbps, merge_drops
 
 QUIET = "quiet"
 NOT_FOLLOWED = (
@@ -21,6 +21,7 @@ REFUSED = {"runts": "runt", "oversize": "frame too long", "overflow": "receive F
 
 def figures(
     settings: AppSettings, chip: Chip, images: Mapping[int, Image], collector: Collector, stop: str, wall: float,
+    captures: tuple[CaptureFigures, ...] = (),
     failure: Diagnostic | None = None,
 ) -> RunReport:
     """Everything since the chip's reset. `stop` says why the run ended, `failure` by what reserved behaviour if it did; `wall` is
@@ -55,7 +56,7 @@ def figures(
         generated=sent - chip.packets_sent + collector.originated if followed else 0,
         inside=inside(state) if followed else arrived - sum(drops.values()) - sent,
         drops=drops, wall_seconds=wall, notes=(*overload, *(() if followed else (NOT_FOLLOWED,))), loads=busy, where=where,
-        warnings=tuple(chip.warnings), failure=failure,
+        warnings=tuple(chip.warnings), failure=failure, captures=captures,
     )
 
 

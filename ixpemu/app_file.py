@@ -217,7 +217,7 @@ def _microengines(root: Table, folder: Path) -> tuple[MicroengineSettings, ...]:
         found.append(
             MicroengineSettings(
                 index=index, image=_input(table, "image", folder), contexts=contexts, define=dict(define.values),
-                include=(folder, *(folder / text for text in table.words("include")), resources.folder("microcode") / "lib"),
+                include=(folder, *(folder / text for text in table.words("include"))),
                 contexts_origin=table.origin("contexts"),
             )
         )

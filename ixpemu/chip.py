@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ixpemu import chip_snapshot, codes
+from ixpemu import arguments, chip_snapshot, codes
 from ixpemu.chip_agents import STORE, Agent, Entry, Journal
 from ixpemu.chip_csrs import Cap, Hash, Msf
 from ixpemu.chip_drive import Drive
@@ -47,10 +47,8 @@ from ixpemu.engine.layout import (
     STORE_WORDS,
 )
 from ixpemu.engine.state import new_state
+from ixpemu.image import Image, checked_words, context_mode
 from ixpemu.isa.chipfile import ChipParameters, load_chip
-
-if TYPE_CHECKING:
-    from ixpemu.image import Image
 
 MODES = ("default", "fast")
 
@@ -67,10 +65,13 @@ class Chip:
         self, parameters: ChipParameters | None = None, *, mode: str = "default", strict: bool = False, allow: Iterable[str] = ()
     ) -> None:
         if mode not in MODES:
-            raise user_error(codes.CHIP_MODE, f"there is no mode {mode!r}", help=f"one of {', '.join(MODES)}")
+            raise user_error(codes.CHIP_MODE, f"there is no mode {arguments.shown(mode)}", help=f"one of {', '.join(MODES)}")
         if strict and mode == "fast":
             raise user_error(codes.CHIP_MODE, "the mode fast looks for no reserved behaviour, so that it cannot be strict",
                              help="use the mode default")
+        if parameters is not None and not isinstance(parameters, ChipParameters):
+            raise arguments.wrong("the parameters of a chip", parameters,
+                                  "Chip.from_toml(path) reads a chip file; load_chip().override({...}) changes a few figures")
         self.parameters = parameters if parameters is not None else load_chip()
         self.mode = mode
         self.strict = strict
@@ -105,6 +106,7 @@ class Chip:
     @classmethod
     def from_toml(cls, path: str | Path, **options: Any) -> Chip:
         """A chip with the parameters of a file, or of a shipped one by name."""
+        arguments.path("a chip file", path)
         return cls(load_chip(path), **options)
 
     # Figures
@@ -176,9 +178,9 @@ class Chip:
 
     def load(self, me: int, image: Image, start: bool = True) -> None:
         """Put an image into microengine `me`; with `start`, at address 0 with all contexts enabled."""
-        if not hasattr(image, "words"):
+        if not isinstance(image, Image):
             raise user_error(
-                codes.PROGRAM_UNUSABLE, f"{image!r} is no image",
+                codes.PROGRAM_UNUSABLE, f"{arguments.shown(image)} is no image",
                 help="make one by assemble(path) or Image.load(path); load_words takes bare words",
             )
         self.load_words(me, image.words, contexts=image.contexts, start=False)
@@ -190,12 +192,10 @@ class Chip:
 
     def load_words(self, me: int, words: Iterable[int], contexts: int = 8, start: bool = True) -> None:
         """The same with bare words. UserError for more than 4,096 of them."""
-        if contexts not in (4, 8):
-            raise user_error(codes.ME_UNKNOWN, f"{contexts} contexts", help="a microengine runs 4 or 8")
         engine = self._me(me)
-        engine.load([int(word) for word in words], contexts)
-        self.probes.forget(me)
-        self.images.pop(me, None)
+        engine.load(checked_words(words), context_mode(contexts))
+        self.probes.forget(engine.number)
+        self.images.pop(engine.number, None)
         self._break_marks()
         if start:
             self.start(me)
@@ -204,28 +204,29 @@ class Chip:
         """Set the program counters of microengine `me` to 0 and enable its contexts, or those of a mask."""
         engine = self._me(me)
         there = 0x55 if engine.contexts == 4 else 0xFF
-        mask = there if contexts is None else contexts
+        mask = there if contexts is None else arguments.whole("a mask of contexts", contexts, code=codes.ME_UNKNOWN)
         if mask & ~there:
             numbers = "0 to 7" if there == 0xFF else "0, 2, 4 and 6"
             raise user_error(
                 codes.ME_UNKNOWN, f"microengine {me} has no contexts of the mask {mask:#x}",
                 help=f"one bit a context: it has contexts {numbers}",
             )
-        self._call(HOST_RESET, me)
-        self._call(HOST_ENABLE, me, mask)
+        self._call(HOST_RESET, engine.number)
+        self._call(HOST_ENABLE, engine.number, mask)
 
     def break_at(self, me: int, address: int) -> None:
         """Set a breakpoint for `run(to_break=True)`."""
-        if not 0 <= address < STORE_WORDS:
-            raise user_error(codes.ME_UNKNOWN, f"no instruction has address {address}", help=f"0 to {STORE_WORDS - 1}")
-        self._me(me)
-        self._breaks.add((me, address))
+        self._breaks.add(self._instruction(me, address))
         self._break_marks()
 
     def clear_break(self, me: int, address: int) -> None:
         """Remove a breakpoint if there is one."""
-        self._breaks.discard((me, address))
+        self._breaks.discard(self._instruction(me, address))
         self._break_marks()
+
+    def _instruction(self, me: int, address: int) -> tuple[int, int]:
+        where = arguments.whole("the address of an instruction", address, 0, STORE_WORDS - 1, code=codes.ME_UNKNOWN)
+        return self._me(me).number, where
 
     def _break_marks(self) -> None:
         self.state.code["marks"] &= np.uint8(0xFF ^ MARK_BREAK)
@@ -236,6 +237,8 @@ class Chip:
 
     def attach(self, agent: Agent) -> None:
         """Let an agent act on the chip from now on."""
+        if not isinstance(agent, Agent):
+            raise arguments.wrong("an agent", agent, "it has the methods due, busy, act and interrupt: see ixpemu.chip_agents")
         self._drive.agents.append(agent)
 
     def originate(self, handle: int, length: int) -> int:
@@ -243,7 +246,8 @@ class Chip:
 
         `length` in bytes. Its row says that it came in at no port. Returns its number, 0 without packet accounting.
         """
-        return self._call(HOST_ORIGINATE, handle, length)
+        arguments.whole("the length of a packet", length, 1, 0xFFFF)
+        return self._call(HOST_ORIGINATE, arguments.word("a buffer handle", handle), length)
 
     def _call(self, operation: int, a: int = 0, b: int = 0, c: int = 0) -> int:
         with arithmetic():
@@ -272,8 +276,11 @@ class Chip:
         behaviour if strict), "quiet" (nothing will happen any more, or all input is used up and no packet is inside).
         """
         for name, value in (("cycles", cycles), ("packets", packets)):
-            if value is not None and (not isinstance(value, int | np.integer) or value < 0):
-                raise user_error(codes.RUN_ARGUMENT, f"cannot run for {value} {name}", help="a whole number, 0 or more")
+            if value is not None and (not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 0):
+                raise user_error(codes.RUN_ARGUMENT, f"cannot run for {arguments.shown(value)} {name}",
+                                 help="a whole number, 0 or more")
+        if until is not None:
+            arguments.function("what a run is to go on until", until, "until=lambda chip: chip.cycle > 100", codes.RUN_ARGUMENT)
         target = NEVER if cycles is None else min(NEVER, self._drive.cycle + int(cycles))
         done = self.packets_sent + self.packets_dropped
         self.state.stop_at_packets = NEVER if packets is None else min(NEVER, done + int(packets))
@@ -313,6 +320,8 @@ class Chip:
 
     def restore(self, saved: Snapshot) -> None:
         """Go back (or forward) to a snapshot of this chip or of one with the same parameters."""
+        if not isinstance(saved, Snapshot):
+            raise arguments.wrong("a saved state", saved, "give what chip.snapshot() returned", codes.SNAPSHOT_FOREIGN)
         chip_snapshot.put_back(saved, self._array, self._memory, self.parameter_values)
         self._drive.cycle = saved.cycle
         self._drive.used_up = False
@@ -326,6 +335,10 @@ class Chip:
     def replay(self, journal: Iterable[Entry], cycle: int) -> Stop:
         """Run to `cycle`, doing what a journal says at its cycles and calling no agent. Entries before the chip's cycle are
         skipped."""
+        arguments.whole("the cycle to replay to", cycle, code=codes.RUN_ARGUMENT)
+        journal = list(journal) if isinstance(journal, Iterable) else [journal]
+        if wrong := [entry for entry in journal if not isinstance(entry, Entry)]:
+            raise arguments.wrong("a journal entry", wrong[0], "give the journal of a chip: chip.journal", codes.RUN_ARGUMENT)
         agents, self._drive.agents = self._drive.agents, []
         stop = Stop("cycles", self._drive.cycle)
         try:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ixpemu import codes
+from ixpemu import arguments, codes
 from ixpemu.diagnostics import user_error
 from ixpemu.engine.host import HOST_CAP_READ, HOST_CAP_WRITE, HOST_MSF_FAST, HOST_MSF_READ, HOST_MSF_WRITE
 from ixpemu.isa import instruction_set
@@ -18,18 +18,20 @@ from ixpemu.toml_file import closest
 
 Words = npt.NDArray[np.uint32]
 Call = Callable[..., int]
+_MANY = 1 << 64
 # First and last byte address of each space of CSRs.
 SPACES = {"local": (0, 0x1FF), "cap": (0x4000, 0x4FFF), "msf": (0, 0x3FFF)}
 
 
 def csr_address(key: str | int, space: str) -> int:
     """The address of a CSR given by name (any case) or address. UserError for one that does not exist."""
-    if isinstance(key, int | np.integer):
+    if not isinstance(key, str):
+        key = arguments.whole(f"a {space} CSR", key, -_MANY, _MANY, code=codes.CSR_UNKNOWN, help="name it, or give its address")
         first, last = SPACES[space]
         if not first <= key <= last:
             raise user_error(
-                codes.CSR_UNKNOWN, f"there is no {space} CSR at {int(key):#x}", help=f"they are from {first:#x} to {last:#x}")
-        return int(key)
+                codes.CSR_UNKNOWN, f"there is no {space} CSR at {key:#x}", help=f"they are from {first:#x} to {last:#x}")
+        return key
     found = instruction_set().csr(key, space)
     if found is None:
         near = closest(key, [csr.name.lower() for csr in instruction_set().csrs if csr.space == space])
@@ -50,10 +52,10 @@ class Registers(MutableMapping[str | int, int]):
         return self._read(csr_address(key, self._space))
 
     def __setitem__(self, key: str | int, value: int) -> None:
-        self._write(csr_address(key, self._space), int(value) & 0xFFFFFFFF)
+        self._write(csr_address(key, self._space), arguments.word("the value of a CSR", value))
 
     def __delitem__(self, key: str | int) -> None:
-        raise TypeError("a register cannot be deleted")
+        raise user_error(codes.CSR_UNKNOWN, "a register cannot be deleted", help="write a value to it")
 
     def __iter__(self) -> Iterator[str | int]:
         return (csr.name for csr in instruction_set().csrs if csr.space == self._space)
@@ -76,7 +78,7 @@ class Cap:
         return self._call(HOST_CAP_READ, csr_address(address, "cap"))
 
     def write(self, address: int | str, value: int) -> None:
-        self._call(HOST_CAP_WRITE, csr_address(address, "cap"), value & 0xFFFFFFFF)
+        self._call(HOST_CAP_WRITE, csr_address(address, "cap"), arguments.word("the value of a CSR", value))
 
 
 class Msf:
@@ -92,11 +94,11 @@ class Msf:
         return self._call(HOST_MSF_READ, csr_address(address, "msf"))
 
     def write(self, address: int, value: int) -> None:
-        self._call(HOST_MSF_WRITE, csr_address(address, "msf"), value & 0xFFFFFFFF)
+        self._call(HOST_MSF_WRITE, csr_address(address, "msf"), arguments.word("the value of a CSR", value))
 
     def fast_write(self, address: int, value: int) -> None:
         """What msf[fast_wr] does: 16 bits for a CSR."""
-        self._call(HOST_MSF_FAST, csr_address(address, "msf"), value & 0xFFFF)
+        self._call(HOST_MSF_FAST, csr_address(address, "msf"), arguments.word("the value of a CSR", value) & 0xFFFF)
 
 
 class Multipliers(MutableMapping[int, int]):
@@ -109,8 +111,9 @@ class Multipliers(MutableMapping[int, int]):
         self._call = call
 
     def _place(self, bits: int) -> tuple[int, int]:
-        if bits not in self._PLACES:
-            raise user_error(codes.CSR_UNKNOWN, f"the hash unit has no {bits}-bit multiplier", help="48, 64 or 128")
+        if isinstance(bits, bool) or not isinstance(bits, int) or bits not in self._PLACES:
+            raise user_error(
+                codes.CSR_UNKNOWN, f"the hash unit has no {arguments.shown(bits)}-bit multiplier", help="48, 64 or 128")
         return self._PLACES[bits]
 
     def __getitem__(self, bits: int) -> int:
@@ -120,12 +123,12 @@ class Multipliers(MutableMapping[int, int]):
     def __setitem__(self, bits: int, value: int) -> None:
         first, words = self._place(bits)
         base = csr_address("HASH_MULTIPLIER", "cap")
-        value &= (1 << bits) - 1
+        arguments.whole(f"a {bits}-bit multiplier", value, 0, (1 << bits) - 1, help=f"give a number of {bits} bits")
         for k in range(words):
             self._call(HOST_CAP_WRITE, base + 4 * (first + k), value >> 32 * k & 0xFFFFFFFF)
 
     def __delitem__(self, bits: int) -> None:
-        raise TypeError("a multiplier cannot be deleted")
+        raise user_error(codes.CSR_UNKNOWN, "a multiplier cannot be deleted", help="write a value to it")
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._PLACES)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ixpemu import codes
+from ixpemu import arguments, codes
 from ixpemu.diagnostics import user_error
 from ixpemu.engine.host import HOST_CAP_WRITE, HOST_RING_GET, HOST_RING_PUT
 from ixpemu.engine.memories import PAGE_SHIFT
@@ -20,6 +20,7 @@ from ixpemu.engine.memories import PAGE_SHIFT
 Words = npt.NDArray[np.uint32]
 Store = Callable[[int, Words], None]
 Call = Callable[..., int]
+_MANY = 1 << 64
 RING_CSRS, RING_SPAN = 0x4800, 0x10
 
 
@@ -39,6 +40,8 @@ class Memory:
 
     def check(self, address: int, length: int) -> None:
         """UserError unless the memory has the `length` bytes from `address` on."""
+        for what, value in (("an address", address), ("a length", length)):
+            arguments.whole(f"{what} in {self.name}", value, -_MANY, _MANY, code=codes.MEMORY_ADDRESS, help="give a whole number")
         if address < 0 or length < 0 or address + length > self.length:
             raise user_error(
                 codes.MEMORY_ADDRESS, f"{self.name} has no bytes {address:#x} to {address + max(length, 1) - 1:#x}",
@@ -47,14 +50,19 @@ class Memory:
 
     def read(self, address: int, count: int = 1) -> Words:
         """`count` words from byte `address` on, as a view."""
-        self.check(address, count * 4)
+        self.check(address, 4 * arguments.whole("a number of words", count, code=codes.MEMORY_ADDRESS))
         return self.words[address >> 2 : (address >> 2) + count]
 
     def write(self, address: int, words: Iterable[int] | int) -> None:
         """Words (a single one, or several) from byte `address` on; each modulo 2**32."""
-        values = [words] if isinstance(words, int) else list(words)
+        if isinstance(words, np.ndarray) and words.dtype == np.uint32 and words.ndim == 1:
+            values = words.copy()
+        else:
+            what = f"a word of {self.name}"
+            found = [arguments.word(what, words)] if isinstance(words, int | np.integer) else arguments.words(what, words)
+            values = np.array(found, np.uint32)
         self.check(address, len(values) * 4)
-        self._store(self._base + (address >> 2), np.array([int(value) & 0xFFFFFFFF for value in values], np.uint32))
+        self._store(self._base + (address >> 2), values)
 
     def read_bytes(self, address: int, length: int) -> bytes:
         """`length` bytes from `address` on; any alignment."""
@@ -65,6 +73,7 @@ class Memory:
 
     def write_bytes(self, address: int, octets: bytes) -> None:
         """Bytes from `address` on; any alignment."""
+        octets = arguments.octets(f"what is written to {self.name}", octets)
         self.check(address, len(octets))
         if not octets:
             return
@@ -99,6 +108,8 @@ class Ring:
         `empty_flag`: its status tells microengines "empty", else "nearly full".
         """
         sizes = {128: 0, 256: 1, 512: 2, 1024: 3}
+        arguments.whole("the address of a ring", address, code=codes.RING_SETUP)
+        arguments.whole("the length of a ring", words, code=codes.RING_SETUP, help="128, 256, 512 or 1024 words")
         if words not in sizes or address % 512 or address < 0 or address + 4 * words > 4 * int(self._state.scratch_words):
             raise user_error(
                 codes.RING_SETUP, f"ring {self.number} cannot have {words} words at {address:#x}",
@@ -108,12 +119,22 @@ class Ring:
                    sizes[words] << 30 | (1 << 26 if empty_flag else 0) | address // 512 << 9)
 
     def put(self, value: int) -> None:
-        """Put a word behind the others; a full ring loses its contents, as on the chip."""
-        self._call(HOST_RING_PUT, self.number, value & 0xFFFFFFFF)
+        """Put a word behind the others; a full ring loses its contents, as on the chip. UserError for a ring that is not set
+        up."""
+        self._there()
+        self._call(HOST_RING_PUT, self.number, arguments.word("a word of a ring", value))
 
     def get(self) -> int:
-        """Take the oldest word off, 0 if there is none."""
+        """Take the oldest word off, 0 if there is none. UserError for a ring that is not set up."""
+        self._there()
         return self._call(HOST_RING_GET, self.number)
+
+    def _there(self) -> None:
+        if not self.words:
+            raise user_error(
+                codes.RING_SETUP, f"scratch ring {self.number} is not set up",
+                help=f"chip.scratch.ring({self.number}).setup(address, words), or write its SCRATCH_RING_BASE",
+            )
 
     @property
     def used(self) -> int:
@@ -147,8 +168,7 @@ class Scratch(Memory):
 
     def ring(self, number: int) -> Ring:
         """Ring 0 to 15."""
-        if not 0 <= number < 16:
-            raise user_error(codes.RING_SETUP, f"there is no scratch ring {number}", help="rings are numbered 0 to 15")
+        arguments.whole("the number of a scratch ring", number, 0, 15, code=codes.RING_SETUP)
         return Ring(number, self._state, self._call)
 
 

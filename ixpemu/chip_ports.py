@@ -17,7 +17,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from ixpemu import codes
+from ixpemu import arguments, codes
 from ixpemu.chip_feed import Block, Feed
 from ixpemu.diagnostics import user_error
 from ixpemu.engine.jit import arithmetic
@@ -31,10 +31,12 @@ from ixpemu.engine.parameters import (
     P_PORT_MEGABITS,
 )
 from ixpemu.engine.receive import STATUS_IN_BAND_PARITY, STATUS_PARITY, STATUS_RECEIVE_ERROR, STATUS_SOP_ERROR
+from ixpemu.files import check_output
 from ixpemu.wire import CaptureFile, FrameList, FrameSource, Line, LineClock, read_capture
 
 Frames = str | Path | FrameSource | Iterable[bytes | tuple[int, bytes]]
 MEGA = 1_000_000
+_MANY = 1 << 64
 FAULTS = {
     "receive": STATUS_RECEIVE_ERROR, "parity": STATUS_PARITY, "in_band_parity": STATUS_IN_BAND_PARITY, "sop": STATUS_SOP_ERROR,
 }
@@ -134,24 +136,36 @@ class Port:
         some frames are to show, by the frame's number in `source`; their bytes are as they are. UserError for a bad capture, a
         rate above the port's or an unknown fault.
         """
+        if gbps is not None:
+            arguments.number("a rate in Gb/s", gbps, "give a number above 0; 1.0 fills a gigabit port", codes.LINE_RATE)
         found: FrameSource
         if isinstance(source, str | Path):
             found = read_capture(source)
         elif isinstance(source, FrameSource):
             found = source
-        else:
+        elif isinstance(source, Iterable) and not isinstance(source, bytes | bytearray | memoryview):
             found = FrameList.of(source)
-        for fault in (faults or {}).values():
-            if fault not in FAULTS:
-                raise user_error(codes.FRAME_REFUSED, f"there is no receive fault {fault!r}", help=f"one of {', '.join(FAULTS)}")
-        bits = {number: FAULTS[fault] for number, fault in (faults or {}).items()}
+        else:
+            raise arguments.wrong(
+                "what a port is fed", source, "give the path of a capture, or a list of frames", codes.FRAME_REFUSED)
+        wanted = arguments.mapping("faults", faults, '{3: "parity"}')
+        for number, fault in wanted.items():
+            arguments.whole("the number of a frame", number)
+            if not isinstance(fault, str) or fault not in FAULTS:
+                raise arguments.wrong("a receive fault", fault, f"one of {', '.join(FAULTS)}", codes.FRAME_REFUSED)
+        bits = {number: FAULTS[fault] for number, fault in wanted.items()}
         self._faults = self._faults or bool(bits)
         self._feeds.append(Feed(found, LineClock.at(self.line, gbps, self._cycle()), own_times=gbps is None, faults=bits))
         self._msf.input_wanted[self.number] = 1
         self.refill()
 
     def capture(self, path: str | Path | None = None) -> None:
-        """Keep every frame that leaves from now on, in `sent` and, with `path`, in a pcap brought up to date after each run."""
+        """Keep every frame that leaves from now on, in `sent` and, with `path`, in a pcap brought up to date after each run.
+
+        UserError where `path` is no place for a file.
+        """
+        if path is not None:
+            check_output(arguments.path("the file of a capture", path))
         self._collect()
         self._keep = True
         self._sent = []
@@ -311,6 +325,7 @@ class Ports(Sequence[Port]):
     def __getitem__(self, number: int | slice) -> Port | Sequence[Port]:
         if isinstance(number, slice):
             return self._ports[number]
+        arguments.whole("the number of a port", number, -_MANY, _MANY, code=codes.PORT_UNKNOWN, help="give a whole number")
         if not 0 <= number < len(self._ports):
             raise user_error(
                 codes.PORT_UNKNOWN, f"there is no port {number}: the board has ports 0 to {len(self._ports) - 1}",

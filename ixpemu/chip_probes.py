@@ -1,9 +1,9 @@
 """Probes: places in programs that say which packet a context works on from there, and what becomes of it.
 
 A probe at an instruction acts just before the instruction executes and costs nothing. Its key is the register that holds the
-packet's buffer handle. What it does: "at" the context now works on the packet of that handle; "begin" the handle is bound to the
-packet that the context works on (the one whose element arrived); "end" the handle is free again; "drop" the packet is dropped
-there.
+packet's buffer handle; a probe without one says that the context works on no packet from there. What others do: "at" the context
+now works on the packet of that handle; "begin" the handle is bound to the packet that the context works on (the one whose element
+arrived); "end" the handle is free again; "drop" the packet is dropped there.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ixpemu import codes
-from ixpemu.diagnostics import user_error
+from ixpemu import arguments, codes
+from ixpemu.diagnostics import UserError, user_error
 from ixpemu.engine.layout import (
     GPR_A,
     GPR_B,
@@ -26,10 +26,13 @@ from ixpemu.engine.layout import (
     PROBE_BEGIN,
     PROBE_DROP,
     PROBE_END,
+    PROBE_NOTHING,
+    SINK,
     SRAM_IN,
     STORE_WORDS,
 )
 
+BANK = 128          # registers of a bank
 ACTIONS = {"at": PROBE_AT, "begin": PROBE_BEGIN, "end": PROBE_END, "drop": PROBE_DROP}
 _KEY = re.compile(r"(@?)([ab])(\d+)|\$(\d+)")
 
@@ -56,16 +59,21 @@ class Probes:
     def attach(self, me: int, address: int, key: str, name: str) -> AttachedProbe:
         """Put a probe before the instruction at `address` of a loaded program. `key`: a physical register, `a3`, `@b7` or
         `$0`."""
-        if not 0 <= me < ME_COUNT or not 0 <= address < STORE_WORDS:
-            raise user_error(codes.ME_UNKNOWN, f"no instruction {address} in a microengine {me}", help="see the image's listing")
+        arguments.whole("the number of a microengine", me, 0, ME_COUNT - 1, code=codes.ME_UNKNOWN)
+        arguments.whole("the address of an instruction", address, 0, STORE_WORDS - 1, code=codes.ME_UNKNOWN)
+        arguments.text("the name of a probe", name)
+        arguments.text("the key of a probe", key, "a register: a3, b3, @a3 or $0; empty for none")
         number = next((k for k in range(1, 256) if k not in self._attached), None)
         if number is None:
             raise user_error(codes.RUN_ARGUMENT, "more than 255 probes", help="remove some")
-        base, window = self._register(key)
+        if not key and name in self._actions:
+            raise self._keyless(name)
+        registers = 32 if int(self._state.engines[me]["ctx_enables"]) >> 31 else 16
+        base, window = self._register(key, registers) if key else (SINK, 0)
         row = self._state.probe[number]
         row["key"], row["window"], row["hits"] = base, window, 0
         found = self._attached[number] = AttachedProbe(number, name, me, address, key)
-        row["action"] = ACTIONS[self._actions.get(name, "at")]
+        row["action"] = ACTIONS[self._actions.get(name, "at")] if key else PROBE_NOTHING
         code = self._state.code[me * STORE_WORDS + address]
         code["probe"] = number
         code["marks"] = int(code["marks"]) | MARK_PROBE
@@ -73,8 +81,10 @@ class Probes:
 
     def action(self, name: str, action: str) -> list[int]:
         """What probes of this name do: "at", "begin", "end" or "drop". Returns their rows."""
-        if action not in ACTIONS:
-            raise user_error(codes.RUN_ARGUMENT, f"a probe cannot {action!r}", help=f"one of {', '.join(ACTIONS)}")
+        if not isinstance(action, str) or action not in ACTIONS:
+            raise user_error(codes.RUN_ARGUMENT, f"a probe cannot {arguments.shown(action)}", help=f"one of {', '.join(ACTIONS)}")
+        if any(probe.name == name and not probe.key for probe in self._attached.values()):
+            raise self._keyless(name)
         self._actions[name] = action
         rows = [probe.number for probe in self._attached.values() if probe.name == name]
         for number in rows:
@@ -88,7 +98,13 @@ class Probes:
             self._state.probe[number] = np.zeros((), self._state.probe.dtype)
 
     def hits(self, name: str) -> int:
-        """How often probes of this name were reached."""
+        """How often probes of this name were reached. UserError where there is none."""
+        known = sorted({probe.name for probe in self._attached.values()})
+        if name not in known:
+            raise user_error(
+                codes.APP_PROBE, f"there is no probe {arguments.shown(name)}",
+                help=f"there are {', '.join(known)}" if known else "attach one, or load an image with .probe directives",
+            )
         return sum(int(self._state.probe[probe.number]["hits"]) for probe in self._attached.values() if probe.name == name)
 
     def __iter__(self) -> Iterator[AttachedProbe]:
@@ -98,11 +114,21 @@ class Probes:
         return len(self._attached)
 
     @staticmethod
-    def _register(key: str) -> tuple[int, int]:
+    def _keyless(name: str) -> UserError:
+        return user_error(
+            codes.APP_PROBE, f"the probe {name!r} has no key, and so means no packet that could begin, end or be dropped there",
+            help=f"write  .probe {name}, REGISTER  with the register that holds the packet's handle",
+        )
+
+    @staticmethod
+    def _register(key: str, window: int) -> tuple[int, int]:
         found = _KEY.fullmatch(key.strip().lower())
-        if found is None:
-            raise user_error(codes.ME_UNKNOWN, f"a probe's key cannot be {key!r}", help="a register: a3, b3, @a3 or $0")
-        absolute, bank, number, transfer = found.groups()
+        absolute, bank, number, transfer = found.groups() if found is not None else (None, None, "0", None)
+        if found is None or int(number or transfer or 0) >= (BANK if absolute else window):
+            raise user_error(
+                codes.ME_UNKNOWN, f"a probe's key cannot be {arguments.shown(key)}",
+                help=f"a register: a3, b3 or $3, up to {window - 1}; @a3, up to {BANK - 1}",
+            )
         if transfer is not None:
             return SRAM_IN + int(transfer), 0xF0
         return (GPR_A if bank == "a" else GPR_B) + int(number), 0 if absolute else 0xF0

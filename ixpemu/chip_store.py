@@ -43,12 +43,6 @@ class Store:
                 codes.PROGRAM_TOO_LARGE, f"a program of {len(words):,} words: a control store holds {STORE_WORDS:,}",
                 help="split it over several microengines",
             )
-        for address, word in enumerate(words):
-            if not 0 <= word < 1 << 40:
-                raise user_error(
-                    codes.PROGRAM_UNUSABLE, f"word {address} is {word:#x}, and an instruction has 40 bits",
-                    help="write each word as a number from 0 to 0xffffffffff",
-                )
         self._raw[:] = 0
         self._raw[: len(words)] = np.array([int(word) for word in words], np.uint64) | np.uint64(WRITTEN)
         self._code[:] = empty_store()

@@ -13,7 +13,7 @@ from typing import Any, SupportsIndex, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ixpemu import codes
+from ixpemu import arguments, codes
 from ixpemu.chip_csrs import Registers
 from ixpemu.chip_store import USTORE_LAST, Store
 from ixpemu.diagnostics import user_error
@@ -30,11 +30,13 @@ from ixpemu.engine.layout import (
     SIGNAL_BITS,
     SRAM_IN,
     SRAM_OUT,
+    STORE_WORDS,
 )
 
 Words = npt.NDArray[np.uint32]
 Call = Callable[..., int]
 BANK = 128
+_MANY = 1 << 64
 Part = TypeVar("Part")
 
 
@@ -50,8 +52,10 @@ class Numbered(tuple[Part, ...]):
         return made
 
     def __getitem__(self, number: SupportsIndex) -> Part:  # type: ignore[override]     # a number only; tuples also slice
-        if not 0 <= (index := number.__index__()) < len(self):
-            raise user_error(self.code, f"there is no {self.what} {index}", help=f"they are numbered 0 to {len(self) - 1}")
+        help = f"they are numbered 0 to {len(self) - 1}"
+        index = arguments.whole(f"the number of a {self.what}", number, -_MANY, _MANY, code=self.code, help=help)
+        if not 0 <= index < len(self):
+            raise user_error(self.code, f"there is no {self.what} {index}", help=help)
         return super().__getitem__(index)
 
 
@@ -112,7 +116,8 @@ class Context:
 
     @pc.setter
     def pc(self, address: int) -> None:
-        self._me.engine.pc[self.number] = address & 0xFFF
+        self._me.engine.pc[self.number] = arguments.whole(
+            "a program counter", address, 0, STORE_WORDS - 1, code=codes.ME_UNKNOWN)
 
     @property
     def state(self) -> str:
@@ -143,8 +148,7 @@ class Context:
 
     def signal(self, number: int) -> None:
         """Set an event signal, 1 to 15, as another thread would."""
-        if not 1 <= number <= 15:
-            raise user_error(codes.ME_UNKNOWN, f"there is no event signal {number}", help="they are numbered 1 to 15")
+        arguments.whole("the number of an event signal", number, 1, 15, code=codes.ME_UNKNOWN)
         self._me.call(HOST_SIGNAL, self._me.number, self.number, 1 << number)
 
     def __repr__(self) -> str:

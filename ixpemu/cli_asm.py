@@ -11,13 +11,24 @@ from typing import Annotated
 
 import typer
 
-from ixpemu.cli_support import failed_json, key_values, number, report_error, show_diagnostics, show_json, usage_error
+from ixpemu.cli_support import (
+    failed_json,
+    key_values,
+    number,
+    read_standard,
+    report_error,
+    show_diagnostics,
+    show_json,
+    usage_error,
+    write_standard,
+)
 from ixpemu.diagnostics import UserError, as_json
 from ixpemu.files import write_atomically
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 SUFFIXES = {"ixp": ".ixp", "words": ".words", "ucode-c": ".c", "bin": ".bin"}
 FORMATS = tuple(SUFFIXES)
+STANDARD = Path("-")            # standard input or output where a file is named
 
 
 def register(app: typer.Typer) -> None:
@@ -68,14 +79,17 @@ Form = Annotated[
 def assemble_command(
     file: Annotated[Path, typer.Argument(metavar="FILE.uc", help="Source text.", show_default=False)],
     output: Annotated[
-        Path | None, typer.Option("-o", metavar="FILE", help="Where the image goes; beside the source, if not given.")
+        Path | None, typer.Option("-o", metavar="FILE", help="Where the image goes, - for standard output; beside the source, "
+                                  "if not given.")
     ] = None,
     include: Annotated[
-        list[Path] | None, typer.Option("-I", metavar="DIR", help="A folder for #include, after the source's own.")
+        list[Path] | None, typer.Option("-I", metavar="DIR", help="A folder for #include, after the source's own and before "
+                                  "the shipped microcode/lib.")
     ] = None,
     define: Annotated[list[str] | None, typer.Option("-D", metavar="NAME=V", help="Define NAME as if by #define.")] = None,
     listing: Annotated[
-        Path | None, typer.Option("--list", metavar="FILE", help="Write a listing: addresses, words, source.")
+        Path | None, typer.Option("--list", metavar="FILE", help="Write a listing: addresses, words, source; - for standard "
+                                  "output.")
     ] = None,
     form: Form = None,
     stage: Annotated[
@@ -86,19 +100,24 @@ def assemble_command(
 ) -> None:
     """Assemble microengine source into an image."""
     from ixpemu.asm.pipeline import assemble_program
+    from ixpemu.image_formats import format_of
 
     chosen, defined = _format(form), definitions(define or [])
+    streams = [name for name, path in (("-o -", output), ("--list -", listing)) if path == STANDARD] + ["--json"] * json
     try:
+        if len(streams) > 1:
+            raise usage_error(f"{' and '.join(streams)} would mix in standard output", "give one of them a file")
         if stage is not None:
             _print_stage(stage, file, include or [], defined)
             return
         result = assemble_program(file, include=include or [], define=defined)
         target = output if output is not None else file.with_suffix(SUFFIXES[chosen or "ixp"])
-        _keep_apart(result.sources.lines, {"-o": target} | ({} if listing is None else {"--list": listing}))
-        result.image.save(target, chosen)
+        outputs = {"-o": target} | ({} if listing is None else {"--list": listing})
+        _keep_apart(result.sources.lines, {option: path for option, path in outputs.items() if path != STANDARD})
+        _write(target, result.image.as_bytes(chosen or format_of(target)))
         if listing is not None:
             # A file name that is no text is kept as the bytes that it is.
-            write_atomically(listing, result.listing().encode(errors="surrogateescape"))
+            _write(listing, result.listing().encode(errors="surrogateescape"))
     except UserError as error:
         if not json:
             raise
@@ -113,6 +132,14 @@ def assemble_command(
         show_diagnostics(result.diagnostics)
 
 
+def _write(path: Path, content: bytes) -> None:
+    """Writes an output: a file whole or not at all, standard output as it comes."""
+    if path == STANDARD:
+        write_standard(content)
+    else:
+        write_atomically(path, content)
+
+
 def _print_stage(stage: str, file: Path, include: list[Path], define: Mapping[str, int | str]) -> None:
     """Prints what a stage of the assembler makes, its warnings on standard error."""
     from ixpemu.asm.findings import Findings
@@ -125,7 +152,7 @@ def _print_stage(stage: str, file: Path, include: list[Path], define: Mapping[st
 
 
 def disassemble_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="An image.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An image, - for standard input.", show_default=False)],
     form: Form = None,
     contexts: Annotated[int, typer.Option(help="4 or 8, for forms that do not say.")] = 8,
 ) -> None:
@@ -135,4 +162,9 @@ def disassemble_command(
 
     if contexts not in (4, 8):
         raise usage_error(f"a microengine runs 4 or 8 contexts, not {contexts}")
-    sys.stdout.write(disassemble(Image.load(file, _format(form), contexts)))
+    chosen = _format(form)
+    if file == STANDARD:
+        image = Image.from_bytes(read_standard(), chosen or "ixp", "standard input", contexts)
+    else:
+        image = Image.load(file, chosen, contexts)
+    sys.stdout.write(disassemble(image))

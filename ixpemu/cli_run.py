@@ -127,6 +127,7 @@ def run_command(
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Run an application and print what each type of packet cost."""
+    unwritten: UserError | None = None
     try:
         limits = _limits(packets, cycles, time, made=traffic is not None, mode=mode)
         from ixpemu.app_file import PORTS
@@ -141,7 +142,7 @@ def run_command(
                 raise usage_error("--sensitivity runs several times and writes no captures", "leave --out away")
             _compare(sensitivity, application, start, limits, overrides, shown, json)
             return
-        report = _run(application, start, limits, overrides, shown)
+        report, unwritten = _run(application, start, limits, overrides, shown)
     except UserError as error:
         if not json:
             raise
@@ -154,6 +155,9 @@ def run_command(
     else:
         show(run_report(report))
         show_diagnostics([found for found in report.warnings if report.failure is None or not _same(found, report.failure)])
+    if unwritten is not None:
+        sys.stdout.flush()
+        raise unwritten
     if report.failure is not None:
         show_diagnostics([report.failure])
         raise typer.Exit(1)
@@ -178,10 +182,12 @@ def _limits(packets: str | None, cycles: str | None, time: str | None, *, made: 
     return Limits(count("--packets", packets), count("--cycles", cycles), chip_seconds(time))
 
 
-def _run(application: str, start: dict[str, Any], limits: Limits, overrides: dict[str, str], shown: bool) -> RunReport:
-    """One run. `start` are options of App.load."""
+def _run(
+    application: str, start: dict[str, Any], limits: Limits, overrides: dict[str, str], shown: bool
+) -> tuple[RunReport, UserError | None]:
+    """One run, and what is wrong with its captures if that is all that is wrong. `start` are options of App.load."""
     from ixpemu import app_file
-    from ixpemu.app import App
+    from ixpemu.app import App, CapturesUnwritten
 
     app_file.load(application)          # the mistakes of a moment's check come before the half minute of a first compile
     compile_engine()
@@ -189,7 +195,10 @@ def _run(application: str, start: dict[str, Any], limits: Limits, overrides: dic
     if ready.warnings:
         show_diagnostics(ready.warnings)
     with _progress(shown) as progress:
-        return ready.run(packets=limits.packets, cycles=limits.cycles, time=limits.seconds, progress=progress)
+        try:
+            return ready.run(packets=limits.packets, cycles=limits.cycles, time=limits.seconds, progress=progress), None
+        except CapturesUnwritten as error:
+            return error.report, error
 
 
 def _compare(
@@ -205,7 +214,7 @@ def _compare(
     asked = question(text, settings, overrides)
 
     def run(changed: dict[str, str]) -> RunReport:
-        return _run(application, {**start, "capture": False}, limits, changed, shown)
+        return _run(application, {**start, "capture": False}, limits, changed, shown)[0]
 
     answers = list(ask(asked, run, overrides, load_chip(settings.chip)))
     if json:

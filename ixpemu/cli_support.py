@@ -43,6 +43,27 @@ def show(renderable: RenderableType) -> None:
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines()))
 
 
+def write_standard(content: bytes) -> None:
+    """Writes bytes on standard output."""
+    sys.stdout.flush()
+    binary = getattr(sys.stdout, "buffer", None)
+    if binary is None:
+        sys.stdout.write(content.decode("utf-8", "replace"))        # a stand-in for text alone, or one that refuses both
+        return
+    binary.write(content)
+    binary.flush()
+
+
+def read_standard() -> bytes:
+    """What comes on standard input, up to the size of a text."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise usage_error("standard input is no file", "give one, as in  ixpemu asm FILE.uc -o - | ixpemu dis -")
+    content = sys.stdin.buffer.read(MOST_TEXT + 1)
+    if len(content) > MOST_TEXT:
+        raise UserError(Diagnostic(codes.FILE_UNREADABLE, f"standard input is longer than {MOST_TEXT >> 20} MB"))
+    return content
+
+
 def show_json(values: Any) -> None:
     """Prints JSON values on standard output."""
     sys.stdout.write(json.dumps(values, indent=2) + "\n")

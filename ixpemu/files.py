@@ -94,6 +94,30 @@ def write_atomically(path: str | Path, content: bytes) -> None:
         ) from None
 
 
+def check_output(path: str | Path) -> None:
+    """UserError 6002 where a file could not be written to `path` for what can be seen beforehand. Nothing is written."""
+    number: int | None = None
+    try:
+        real = os.path.realpath(path)
+        folder = os.path.dirname(real)
+        if _mode_of(real) is None:
+            if not os.path.isdir(folder):
+                number = errno.ENOENT if not os.path.exists(folder) else errno.ENOTDIR
+            elif not os.access(folder, os.W_OK):
+                number = errno.EACCES
+        elif os.path.isdir(real):
+            number = errno.EISDIR
+    except OSError as error:
+        number = error.errno
+    except ValueError:
+        number = errno.EINVAL
+    if number is not None:
+        raise user_error(
+            codes.FILE_UNWRITABLE, f"cannot write {path}: {os.strerror(number).lower()}",
+            help=_WRITE_HELP.get(number, "choose a place that you may write to"),
+        )
+
+
 def _mode_of(path: str | Path) -> int | None:
     """What there is at `path`, None if nothing is. Raises `OSError` for a file that may not be written."""
     try:

@@ -25,6 +25,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from ixpemu import codes
+from ixpemu.arguments import shown
 from ixpemu.diagnostics import UserError, user_error
 from ixpemu.files import MOST_TEXT, read_bytes, write_atomically
 from ixpemu.image import WORD_BYTES, Image, LiveRange, Place, Probe, WordOrigin
@@ -61,9 +62,9 @@ def from_bytes(content: bytes, format: str, name: str = "image", contexts: int =
 
 
 def _known(table: dict[str, _T], format: str) -> _T:
-    if format not in table:
+    if not isinstance(format, str) or format not in table:
         raise user_error(
-            codes.IMAGE_FORMAT_UNKNOWN, f"there is no image format {format!r}", help=f"the formats are {', '.join(FORMATS)}"
+            codes.IMAGE_FORMAT_UNKNOWN, f"there is no image format {shown(format)}", help=f"the formats are {', '.join(FORMATS)}"
         )
     return table[format]
 

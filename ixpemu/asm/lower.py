@@ -23,6 +23,7 @@ from ixpemu.isa import Form, InstructionSet, TokenSpec
 from ixpemu.isa.model import Operand, Operation, Token
 
 _MNEMONIC_CHOICE = re.compile(r"^<\w+>")        # in the syntax of a form with several mnemonics
+_PLANNED = "the chip has it and this version does not: see docs/reference/support.md, or write `.word` with its 40 bits"
 _ANY_NUMBER = 1000      # of operands, where the last one may be repeated
 
 
@@ -128,7 +129,8 @@ class Lowering:
     def _report_mnemonic(self, line: Line, head: Node) -> None:
         if head.text.lower() in self._planned:
             self._findings.error(
-                INSTRUCTION_PLANNED, f"the instruction `{head.text}` is not supported yet", line.origin(head.start, head.end)
+                INSTRUCTION_PLANNED, f"the instruction `{head.text}` is not supported yet", line.origin(head.start, head.end),
+                help=_PLANNED,
             )
             return
         close = difflib.get_close_matches(head.text.lower(), [*self._forms, *self._macros], 1, 0.6)
@@ -209,7 +211,8 @@ class Lowering:
         mnemonic = head.text if head is not None else ""
         if f"{mnemonic}.{texts[position]}".lower() in self._planned:
             self._findings.error(
-                INSTRUCTION_PLANNED, f"`{mnemonic}[{written}, ...]` is not supported yet", line.origin(node.start, node.end)
+                INSTRUCTION_PLANNED, f"`{mnemonic}[{written}, ...]` is not supported yet", line.origin(node.start, node.end),
+                help=_PLANNED,
             )
             return
         close = difflib.get_close_matches(texts[position], spelled, 1, 0.5)

@@ -6,11 +6,13 @@ The stages are pure functions elsewhere; this strings them together and keeps wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+from ixpemu import arguments, codes
 from ixpemu.asm import listing as texts
 from ixpemu.asm.allocate import Allocation, allocate, physical
 from ixpemu.asm.banks import Place
@@ -20,13 +22,15 @@ from ixpemu.asm.findings import Findings, Stopped
 from ixpemu.asm.flow import file_of, probe_site
 from ixpemu.asm.front import read_program
 from ixpemu.asm.program import Instruction, Program
-from ixpemu.diagnostics import AssemblyError, Diagnostic, Sources
+from ixpemu.diagnostics import AssemblyError, Diagnostic, Sources, user_error
 from ixpemu.image import Image, Probe, WordOrigin
 from ixpemu.image import Place as SourcePlace
 from ixpemu.isa import instruction_set
 from ixpemu.isa.model import Operation, Register
 
 __all__ = ["Assembly", "assemble", "assemble_program", "disassemble"]
+
+_MANY = 1 << 64
 
 
 @dataclass(slots=True)
@@ -53,13 +57,13 @@ def assemble(
     path: str | Path | None = None,
     *,
     text: str | None = None,
-    include: Sequence[str | Path] = (),
+    include: str | Path | Sequence[str | Path] = (),
     define: Mapping[str, str | int] | None = None,
 ) -> Image:
     """The image of the source file `path`, or of `text`.
 
-    `include`: folders for #include, `define`: symbols as if by #define. Raises `AssemblyError`, whose `diagnostics` hold every
-    finding, or `UserError` for a file that cannot be read. For warnings and listings: `assemble_program`.
+    `include`: folders for #include (or one), `define`: symbols as if by #define. Raises `AssemblyError`, whose `diagnostics`
+    hold every finding, or `UserError` for a file that cannot be read. For warnings and listings: `assemble_program`.
     """
     return assemble_program(path, text=text, include=include, define=define).image
 
@@ -68,16 +72,40 @@ def assemble_program(
     path: str | Path | None = None,
     *,
     text: str | None = None,
-    include: Sequence[str | Path] = (),
+    include: str | Path | Sequence[str | Path] = (),
     define: Mapping[str, str | int] | None = None,
 ) -> Assembly:
     """As `assemble`, but with all that was found and made on the way."""
+    if path is None and text is None:
+        raise user_error(codes.ARGUMENT_VALUE, "there is nothing to assemble", help='give a path, or text="..."')
+    if path is not None:
+        arguments.path("a source file", path)
+    if text is not None:
+        arguments.text("a source text", text, "give a str; bytes have to be decoded")
+    include, define = arguments.folders("a folder for #include", include), _definitions(define)
     findings = Findings()
     program = read_program(path, text=text, include=include, define=define, findings=findings)
     try:
         return back_end(program, findings)
     except Stopped:
         raise AssemblyError(*findings.diagnostics) from None
+
+
+def _definitions(define: object) -> dict[str, str | int]:
+    """The symbols that a caller defines: names with whole numbers or texts of one line. Case does not count."""
+    found: dict[str, str | int] = {}
+    for name, value in arguments.mapping("what is defined", define, '{"PORTS": 3}').items():
+        if not isinstance(name, str) or re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) is None:
+            raise arguments.wrong("a defined name", name, "letters, digits and _, and no digit first")
+        if name.lower() in {known.lower() for known in found}:
+            raise arguments.wrong("a defined name", name, "another one differs in case alone, which does not count")
+        if isinstance(value, str) and value.isprintable():
+            found[name] = value
+        elif isinstance(value, str):
+            raise arguments.wrong(f"the value of {name}", value, "give a text of one line")
+        else:
+            found[name] = arguments.whole(f"the value of {name}", value, -_MANY, _MANY, help="give a whole number or a text")
+    return found
 
 
 def back_end(program: Program, findings: Findings) -> Assembly:

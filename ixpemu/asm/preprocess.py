@@ -23,7 +23,11 @@ from ixpemu.asm.source import Line
 from ixpemu.codes import DEFINED_TWICE, EXPANSION_LIMIT, HASH_BLOCK_OPEN, HASH_BLOCK_UNOPENED, HASH_MALFORMED, HASH_UNKNOWN
 from ixpemu.diagnostics import MacroFrame, Note, Sources
 
-MOST_LINES = 60_000         # lines looked at, loops and macros unrolled; the control store holds 4,096 words
+# A control store holds 4,096 words, the largest of the family 8,192. What goes far beyond is a loop without an end, and that
+# should be told within a second.
+MOST_LINES = 60_000         # lines looked at, loops and macros unrolled
+MOST_STATEMENTS = 12_288    # lines that come out
+MOST_ROUNDS = 4_096         # of one loop
 DEEPEST = 50                # macros within macros
 
 # What every program can test. `__PREPROC32` says that arithmetic is 32 bits wide.
@@ -162,6 +166,8 @@ class Preprocessor:
             return
         if line.text.strip():
             self.result.lines.append(line)
+            if len(self.result.lines) > MOST_STATEMENTS:
+                self._stop(line, f"macros, loops and includes make more than {MOST_STATEMENTS:,} statements")
 
     def _macro_call(self, line: Line, context: _Context) -> bool:
         call = find_call(line, self.macros, self.findings)
@@ -252,16 +258,23 @@ class Preprocessor:
             self._macro(line, start, body)
         elif word == "repeat":
             count = self._number(stripped(line, start, len(line.text)), line.text[start:].strip()) or 0
-            for _ in range(count):
-                self._count_work(line)
-                self.run(body, context)
+            for done in range(count):
+                self._round(line, done, body, context)
         elif word == "while":
             condition = stripped(line, start, len(line.text))
+            done = 0
             while self._number(condition, condition.text):
-                self._count_work(line)
-                self.run(body, context)
+                self._round(line, done, body, context)
+                done += 1
         else:
             self._for(line, start, body, context)
+
+    def _round(self, line: Line, done: int, body: Sequence[Line], context: _Context) -> None:
+        """Runs the body of the loop that `line` opens once more, after `done` times."""
+        if done >= MOST_ROUNDS:
+            self._stop(line, f"this loop runs more than {MOST_ROUNDS:,} times")
+        self._count_work(line)
+        self.run(body, context)
 
     def _macro(self, line: Line, start: int, body: Sequence[Line]) -> None:
         header = parse_parameters(line, start, self.findings)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from ixpemu import resources
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.preprocess_text import Substitution
 from ixpemu.asm.source import Line, logical_lines
@@ -49,11 +50,14 @@ class Files:
         where = (line if match.string is line.text else rest).origin(
             match.start(match.lastindex or 0), match.end(match.lastindex or 0)
         )
+        # The shipped macros come last: a folder of the user's may have a file of the same name.
+        library = resources.folder("microcode") / "lib"
         beside = [] if match.group(3) or line.file[:1] == "<" else [Path(line.file).parent]
-        folders = list(dict.fromkeys([*beside, *self._include]))
+        folders = list(dict.fromkeys([*beside, *self._include, library]))
         path = next((folder / name for folder in folders if _is_file(folder / name)), None)
         if path is None:
-            looked = ", ".join(str(folder) for folder in folders) or "no folder"
+            looked = ", ".join(str(folder) for folder in folders[:-1])
+            looked = f"{looked} and in the shipped microcode/lib" if looked else "the shipped microcode/lib"
             self._findings.error(
                 INCLUDE_MISSING, f"there is no file `{name}`", where, help=f"looked in {looked}; -I adds folders"
             )

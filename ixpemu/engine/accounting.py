@@ -4,7 +4,7 @@ A context counts for itself; when its packet changes the counts move to the old 
 Counts of a context with no packet (number 0) are dropped: they are the microengine's totals less all packets. Without probes
 two rules say which packet it is: the push that reports a received element names its packet, and a transmitted element takes over
 the packet of the context that wrote its control word. A probe binds a buffer handle to a packet (begin), takes the packet of a
-handle (at), or ends or drops it.
+handle (at), or ends or drops it, or says that there is none.
 
 Not here: what a packet's bytes are, and its type: the host classifies.
 """
@@ -26,6 +26,7 @@ from ixpemu.engine.layout import (
     PROBE_BEGIN,
     PROBE_DROP,
     PROBE_END,
+    PROBE_NOTHING,
     STOP_PACKET_TABLE,
     STOP_PACKETS,
     STOP_QUIET,
@@ -191,6 +192,9 @@ def serve_probe(state, engine, ctx, probe, now):
     row.hits = uint32(row.hits + uint32(1))
     handle = engine.file[uint32(uint32(row.key) + (uint32(row.window) & uint32(ctx << uint32(4))))]
     packet = engine.packet[ctx]
+    if row.action == uint8(PROBE_NOTHING):
+        take_packet(state, engine, ctx, uint32(0))
+        return
     if row.action == uint8(PROBE_BEGIN):
         if packet != uint32(0):
             bind_handle(state, handle, packet)

@@ -217,6 +217,6 @@ PACKET = np.dtype([
 """What one packet cost, per microengine (`me`, or `me * UNIT_COUNT + unit`). Waits are elapsed cycles of its threads."""
 
 # What a probe does.
-PROBE_AT, PROBE_BEGIN, PROBE_END, PROBE_DROP = 0, 1, 2, 3
+PROBE_AT, PROBE_BEGIN, PROBE_END, PROBE_DROP, PROBE_NOTHING = 0, 1, 2, 3, 4
 PROBE = np.dtype([("action", "u1"), ("window", "u1"), ("key", "u2"), ("hits", "u4")], align=True)
 """`key` + (`window` & 16 * ctx) is the register-file index of the buffer handle."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from ixpemu import codes, resources
+from ixpemu import arguments, codes, resources
 from ixpemu.diagnostics import Diagnostic, UserError, user_error
 from ixpemu.isa.latencies import LATENCIES, Latency
 from ixpemu.toml_file import Table, closest, read
@@ -136,7 +136,7 @@ def _number(name: str, value: int | str, unit: str) -> int:
             raise user_error(codes.APP_OVERRIDE, f"{name} = {value!r} is not a whole number",
                              help=f"its unit is {unit}: write  {name}=NUMBER, decimal or 0x... without the unit")
         value = int(text, 0) if text[:2].lower() == "0x" else int(text)
-    return value
+    return arguments.whole(name, value, code=codes.APP_OVERRIDE, help=f"give a whole number; its unit is {unit}")
 
 
 def shipped() -> tuple[str, ...]:

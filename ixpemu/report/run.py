@@ -118,6 +118,14 @@ def clock_table(report: RunReport) -> Table:
     return table
 
 
+def capture_lines(report: RunReport) -> list[Text]:
+    """The captures that have been written, a line each, its file name whole however long."""
+    return [
+        Text(f"port {each.number}  {each.frames:,} frames  {each.path}", no_wrap=True, overflow="ignore")
+        for each in report.captures
+    ]
+
+
 def run_report(report: RunReport) -> RenderableType:
     """Everything of a run, one part under the other."""
     parts: list[RenderableType] = [summary_line(report)]
@@ -133,6 +141,8 @@ def run_report(report: RunReport) -> RenderableType:
     for title, table in titled:
         if table is not None:
             parts += [Text(), Text(title, style="bold"), table]
+    if report.captures:
+        parts += [Text(), Text("Captures written", style="bold"), *capture_lines(report)]
     executing = [place for place in report.where if place.state == "executing"]
     if executing and not report.complete:
         parts += [Text(), Text("Program counters", style="bold"), *(Text(str(place)) for place in executing)]
@@ -185,6 +195,7 @@ def run_json(report: RunReport) -> dict[str, object]:
             for port in report.ports
         ],
         "loads": {load.name: round(load.share, 4) for load in report.loads},
+        "captures": [{"port": each.number, "file": each.path, "frames": each.frames} for each in report.captures],
         "where": [
             {"me": place.me, "ctx": place.ctx, "address": place.address, "state": place.state, "label": place.label,
              "place": place.place}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ixpemu.trace.summary import (
+    CaptureFigures,
     CycleSums,
     Latency,
     PacketColumns,
@@ -16,6 +17,7 @@ from ixpemu.trace.summary import (
 )
 
 __all__ = [
+    "CaptureFigures",
     "CycleSums",
     "Latency",
     "PacketColumns",

@@ -163,6 +163,15 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True)
+class CaptureFigures:
+    """A capture that has been written: what port `number` sent, in `path`, with so many frames."""
+
+    number: int
+    path: str
+    frames: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunReport:
     """What a run did. `cycles` are chip cycles; `clocks` microengine cycles, one per chip cycle and loaded microengine."""
 
@@ -185,6 +194,7 @@ class RunReport:
     where: tuple[Where, ...] = ()           # where the contexts stood when the run stopped
     warnings: tuple[Diagnostic, ...] = ()   # reserved behaviour, one for each place
     failure: Diagnostic | None = None       # the reserved behaviour that ended the run
+    captures: tuple[CaptureFigures, ...] = ()       # written so far
 
     @property
     def complete(self) -> bool:

@@ -48,6 +48,7 @@ def test_help_and_version(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [
+    ("asm", "good.uc", "-o", "-", "--list", "-"),
     ("nonsense",),
     ("asm",),
     ("asm", "good.uc", "--nonsense"),
@@ -81,6 +82,37 @@ def test_every_form_is_written_and_read(folder: Path, form: str) -> None:
     assert ixpemu("asm", "good.uc", "-o", "image", "--format", form, cwd=folder).returncode == 0
     shown = ixpemu("dis", "image", "--format", form, cwd=folder)
     assert shown.returncode == 0 and "immed[" in shown.stdout and "ctx_arb[kill]" in shown.stdout
+
+
+@pytest.mark.parametrize("form", ["ixp", "words", "ucode-c", "bin"])
+def test_standard_output_and_input_stand_for_files(folder: Path, form: str) -> None:
+    ixpemu("asm", "good.uc", "-o", "file", "--format", form, cwd=folder)
+    piped = subprocess.run(
+        [*COMMAND, "asm", "good.uc", "-o", "-", "--format", form], cwd=folder, env=environment(), capture_output=True,
+        check=False)
+    assert (piped.returncode, piped.stderr) == (0, b"") and piped.stdout == (folder / "file").read_bytes()
+    back = subprocess.run(
+        [*COMMAND, "dis", "-", "--format", form], cwd=folder, env=environment(), capture_output=True, check=False,
+        input=piped.stdout)
+    assert (back.returncode, back.stderr) == (0, b"")
+    assert back.stdout.decode() == ixpemu("dis", "file", "--format", form, cwd=folder).stdout
+    assert not (folder / "-").exists() and not (folder / "good.ixp").exists()
+    listing = ixpemu("asm", "good.uc", "-o", "file", "--list", "-", cwd=folder)
+    assert listing.returncode == 0 and "immed" in listing.stdout
+    damaged = subprocess.run(
+        [*COMMAND, "dis", "-", "--format", form], cwd=folder, env=environment(), capture_output=True, check=False,
+        input=b"\xff\0nonsense!")
+    assert damaged.returncode == 1 and b"IXP6003" in damaged.stderr and b"Traceback" not in damaged.stderr
+
+
+def test_shipped_macros_are_found_without_being_asked_for(folder: Path) -> None:
+    (folder / "words.uc").write_text("#error mine\n")
+    (folder / "shipped.uc").write_text("#include <words.uc>\nctx_arb[kill]\n")
+    done = ixpemu("asm", "shipped.uc", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    # A folder of the user's own comes first.
+    done = ixpemu("asm", "shipped.uc", "-I", ".", cwd=folder)
+    assert done.returncode == 1 and "mine" in done.stderr
 
 
 def test_the_image_goes_beside_the_source(folder: Path) -> None:

@@ -258,6 +258,9 @@ def test_cap_and_interrupts() -> None:
         def due(self) -> int:
             return 1 << 59
 
+        def busy(self) -> bool:
+            return False
+
         def act(self, cycle: int) -> None:
             raise AssertionError
 

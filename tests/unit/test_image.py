@@ -150,5 +150,5 @@ def test_files_are_written_whole_and_leave_nothing_behind(tmp_path: Path) -> Non
 
 
 def test_words_wider_than_40_bits_are_refused() -> None:
-    with pytest.raises(ValueError, match="40 bits"):
+    with pytest.raises(UserError, match="40 bits"):
         Image.from_words([1 << 40])
