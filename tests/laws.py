@@ -11,11 +11,12 @@ here a second time, without a line of the engine: nothing in this file looks at 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from ixpemu import Chip
+from ixpemu.chip_views import Context
 from ixpemu.isa.chipfile import ChipParameters, load_chip
 from tests.support.machine import words_of
 
@@ -26,13 +27,19 @@ FAR, NEAR = 0.05, 0.10      # how far a measurement may be off, away from the kn
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reference:
-    """A command, the parameters that its latency is made of with their factors, and those that its unit is busy with."""
+    """A command, the parameters that its latency is made of with their factors, and those that its unit is busy with.
+
+    `octets`: what it moves to or from DRAM, whose occupancy is no sum. `pair`: it ends with two signals. `step`: how far apart
+    the addresses of two microengines are where they saturate the unit: none, a row of DRAM, or as many rows as it has banks.
+    """
 
     title: str
     command: str
     latency: Mapping[str, int]
     service: Mapping[str, int]
     pair: bool = False
+    octets: int = 0
+    step: int = 0
 
     def cycles(self, chip: ChipParameters) -> int:
         """Unloaded latency: from its issue to its signal."""
@@ -40,7 +47,21 @@ class Reference:
 
     def busy(self, chip: ChipParameters) -> int:
         """Cycles of its channel."""
-        return sum(factor * chip[name] for name, factor in self.service.items())
+        busy = sum(factor * chip[name] for name, factor in self.service.items())
+        if self.octets:
+            busy += -(-max(self.octets, chip["dram.minimum_bytes"]) // chip["dram.bytes_per_cycle"])
+            if not self.step:
+                busy = max(busy, chip["dram.bank_occupancy"])
+            elif self.step == chip["dram.banks"] * chip["dram.row_bytes"]:      # another row of the same bank every time
+                busy = max(busy, chip["dram.bank_occupancy"]) + chip["dram.row_miss_cycles"]
+        return busy
+
+    def law(self, chip: ChipParameters) -> float:
+        """References a cycle, when both clusters issue all that the chip takes: the unit, a bus or the command buses bound it."""
+        buses = {name: factor * chip[name] for name, factor in self.latency.items() if name.endswith("word_cycles")}
+        slowest = [float(self.busy(chip)), chip["command.bus_cycles"] / 2]
+        slowest += [cycles / (2 if ".s_" in name else 1) for name, cycles in buses.items() if name.startswith(("push.", "pull."))]
+        return 1 / max(slowest)
 
     def formula(self) -> str:
         """The sum in words."""
@@ -50,11 +71,11 @@ class Reference:
 
 def _reference(
     title: str, command: str, unit: Mapping[str, int], words: int, *, way: str, service: Mapping[str, int] | None = None,
-    pair: bool = False,
+    pair: bool = False, octets: int = 0,
 ) -> Reference:
     bus, side = way.split(".")
     latency = {"command.path_cycles": 1, **unit, f"{bus}.{side}_cycles": 1, f"{bus}.{side}_word_cycles": words}
-    return Reference(title, command, latency, service or {}, pair)
+    return Reference(title, command, latency, service or {}, pair, octets)
 
 
 def _hash(bits: int, keys: int) -> Reference:
@@ -63,7 +84,7 @@ def _hash(bits: int, keys: int) -> Reference:
     return Reference(
         f"hash_{bits} of {keys} key{'s' * (keys > 1)}", f"hash_{bits}[$0, {keys}]",
         {"command.path_cycles": 1, "hash.operand_cycles": 1, "hash.word_cycles": words, f"hash.array_{bits}_cycles": keys,
-         "push.s_cycles": 1, "push.s_word_cycles": words * keys}, {})
+         "push.s_cycles": 1, "push.s_word_cycles": words * keys}, {f"hash.array_{bits}_cycles": keys})
 
 
 @cache
@@ -72,7 +93,7 @@ def references() -> tuple[Reference, ...]:
     found = []
     for count in (1, 8):
         words, octets = f"{count} word" + "s" * (count > 1), f"{8 * count} bytes"
-        pipe = {"scratch.word_occupancy": count}
+        pipe, msf = {"scratch.word_occupancy": count}, {"msf.command_occupancy": 1}
         for title, command, unit, way, service in (
             ("SRAM read", "sram[read, $0, a0, 0, {}]", "sram.read_cycles", "push.s", {"sram.read_word_occupancy": count}),
             ("SRAM write", "sram[write, $0, a0, 0, {}]", "sram.write_cycles", "pull.s", {"sram.write_word_occupancy": count}),
@@ -80,22 +101,26 @@ def references() -> tuple[Reference, ...]:
             ("scratch write", "scratch[write, $0, a0, 0, {}]", "scratch.write_cycles", "pull.s", pipe),
             ("scratch get", "scratch[get, $0, b0, 8, {}]", "scratch.read_cycles", "push.s", pipe),
             ("scratch put", "scratch[put, $0, b0, 8, {}]", "scratch.write_cycles", "pull.s", pipe),
-            ("MSF read", "msf[read, $0, b1, 0, {}]", "msf.read_cycles", "push.s", None),
-            ("MSF write", "msf[write, $0, b1, 0, {}]", "msf.write_cycles", "pull.s", None),
+            ("MSF read", "msf[read, $0, b1, 0, {}]", "msf.read_cycles", "push.s", msf),
+            ("MSF write", "msf[write, $0, b1, 0, {}]", "msf.write_cycles", "pull.s", msf),
         ):
             found.append(_reference(f"{title} of {words}", command.format(count), {unit: 1}, count, way=way, service=service))
         for title, command, side, way in (("DRAM read", "read", "read", "push.d"), ("DRAM write", "write", "write", "pull.d")):
-            found.append(_reference(f"{title} of {octets}", f"dram[{command}, $$0, a0, 0, {count}]",
-                                    {f"dram.{side}_cycles": 1, "dram.row_miss_cycles": 1}, 2 * count, way=way, pair=True))
+            found.append(_reference(
+                f"{title} of {octets}", f"dram[{command}, $$0, a0, 0, {count}]",
+                {f"dram.{side}_cycles": 1, "dram.row_miss_cycles": 1}, 2 * count, way=way, pair=True, octets=8 * count))
         for title, command, side in (("DRAM to TBUF", "tbuf_wr", "read"), ("RBUF to DRAM", "rbuf_rd", "write")):
             found.append(Reference(f"{title}, {octets}", f"dram[{command}, --, a0, 0, max_{count}]",
                                    {"command.path_cycles": 1, f"dram.{side}_cycles": 1, "dram.row_miss_cycles": 1,
-                                    "pull.d_cycles": 1, "pull.buffer_word_cycles": count}, {}, True))
+                                    "pull.d_cycles": 1, "pull.buffer_word_cycles": count}, {}, True, 8 * count))
+    cap = {"cap.command_occupancy": 1}
     found += [
-        _reference("CAP read", "cap[read, $0, PRODUCT_ID, 1]", {"cap.read_cycles": 1}, 1, way="push.s"),
-        _reference("CAP write", "cap[write, $0, SELF_DESTRUCT_0, 1]", {"cap.write_cycles": 1}, 1, way="pull.s"),
-        _reference("reflector read", "cap[read, $0, b2, 0, 1]", {"cap.read_cycles": 1}, 1, way="push.s"),
-        _reference("reflector write", "cap[write, $0, b2, 0, 1]", {"cap.write_cycles": 1}, 1, way="pull.s"),
+        _reference("MSF read of 8 bytes", "msf[read64, $0, b1, 0, 1]", {"msf.read_cycles": 1}, 2, way="push.s", service=msf),
+        _reference("MSF write of 8 bytes", "msf[write64, $0, b1, 0, 1]", {"msf.write_cycles": 1}, 2, way="pull.s", service=msf),
+        _reference("CAP read", "cap[read, $0, PRODUCT_ID, 1]", {"cap.read_cycles": 1}, 1, way="push.s", service=cap),
+        _reference("CAP write", "cap[write, $0, SELF_DESTRUCT_0, 1]", {"cap.write_cycles": 1}, 1, way="pull.s", service=cap),
+        _reference("reflector read", "cap[read, $0, b2, 0, 1]", {"cap.read_cycles": 1}, 1, way="push.s", service=cap),
+        _reference("reflector write", "cap[write, $0, b2, 0, 1]", {"cap.write_cycles": 1}, 1, way="pull.s", service=cap),
         *(_hash(bits, keys) for bits, keys in ((48, 1), (48, 3), (64, 1), (64, 3), (128, 1), (128, 2))),
     ]
     return tuple(found)
@@ -108,8 +133,7 @@ def measured_latency(reference: Reference, chip: Chip | None = None) -> int:
     text = f"alu[--, --, B, a1]\n{reference.command}, sig_done[s2]{option}\nctx_arb[kill]"
     chip.load_words(0, words_of(text), start=False)
     thread = chip.me[0].ctx[0]
-    thread.gpr_a[:2] = 0x40, 1 << 4 | 0x2000 << 5 if option else 0
-    thread.gpr_b[:3] = 0, 0x2000, 0x8400        # b1 the buffers of the MSF, b2 a transfer register of microengine 1
+    prepare(thread, option=bool(option))
     chip.scratch.ring(2).setup(0x800, 128)
     chip.run(cycles=100)                        # past what a unit would have to wait for after reset
     chip.start(0, 1)
@@ -123,6 +147,37 @@ def measured_latency(reference: Reference, chip: Chip | None = None) -> int:
         if chip.cycle > 100_000:
             raise RuntimeError(f"{reference.title} does not end")
     return signalled - issued
+
+
+def prepare(thread: Context, address: int = 0x40, option: bool = False) -> None:
+    """Registers that commands of references use: a0 the address, a1 overrides, b1 the MSF's buffers, b2 a register elsewhere."""
+    thread.gpr_a[:2] = address, 1 << 4 | 0x2000 << 5 if option else 0
+    thread.gpr_b[:3] = 0, 0x2000, 0x8400        # b2: a transfer register of microengine 1
+
+
+def saturation(references: Sequence[Reference], overrides: Mapping[str, int] | None = None, microengines: int = 8) -> float:
+    """References a cycle when microengines do nothing but issue these, one after the other, and wait for none."""
+    parameters = load_chip().override(overrides or {})
+    chip = Chip(parameters, mode="fast")
+    lines, options = [], False
+    for reference in references:
+        option = ", indirect_ref" if "max_" in reference.command else ""
+        options = options or bool(option)
+        lines += (["alu[--, --, B, a1]"] if option else []) + [f"{reference.command}, sig_done[s2]{option}"]
+    words = words_of("\n".join(["turn#:", *(lines * 24), "br[turn#]"]))
+    chip.scratch.ring(2).setup(0x800, 128)
+    for me in range(microengines):
+        chip.load_words(me, words, start=False)
+        bank = parameters["dram.banks"]
+        step = references[0].step
+        # Both clusters issue at once: their commands come to different banks too.
+        place = (me + me // 4 * 2) % bank if step < bank * parameters["dram.row_bytes"] else me
+        prepare(chip.me[me].ctx[0], 0x40 + step * place, options)
+        chip.start(me, 1)
+    chip.run(cycles=WARM_UP)
+    before = int(chip.state.commands.sum())
+    chip.run(cycles=WINDOW // 3)
+    return (int(chip.state.commands.sum()) - before) / (WINDOW // 3)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -32,6 +32,7 @@ from ixpemu.engine.layout import (
     UNIT_COUNT,
     UNIT_DRAM,
     UNIT_HASH,
+    UNIT_SIGNAL,
     UNIT_SRAM0,
 )
 from ixpemu.engine.overrides import (
@@ -43,11 +44,13 @@ from ixpemu.engine.overrides import (
     part_signals,
 )
 from ixpemu.engine.parameters import (
+    P_PULL_BACKLOG,
     P_PULL_BUFFER_WORD,
     P_PULL_D,
     P_PULL_D_WORD,
     P_PULL_S,
     P_PULL_S_WORD,
+    P_PUSH_BACKLOG,
     P_PUSH_D,
     P_PUSH_D_WORD,
     P_PUSH_S,
@@ -192,14 +195,14 @@ def copy_cycles(state, words, when):
 
 
 @jit
-def push_time(state, me, words, unit, ready):
-    """When `words` words of `unit`, ready at `ready`, have reached a microengine.
+def push_time(state, me, words, unit, when):
+    """When `words` words of `unit`, ready at `when`, have reached a microengine.
 
     They go over its cluster's S-push bus, from DRAM over the D-push bus. Pushes of a unit to a cluster keep their order.
     """
     cluster = uint32(uint32(me) >> uint32(2))
     order = uint32(uint32(2) * unit + cluster)
-    ready = max(uint64(ready), state.push_last[order])
+    ready = max(uint64(when), state.push_last[order])
     if unit == uint32(UNIT_DRAM):
         bus = uint32(BUS_D_PUSH)
         cycles = uint32(state.parameter[P_PUSH_D_WORD] * words)
@@ -208,9 +211,11 @@ def push_time(state, me, words, unit, ready):
         bus = uint32(uint32(BUS_PUSH0) + cluster)
         cycles = uint32(state.parameter[P_PUSH_S_WORD] * words)
         path = state.parameter[P_PUSH_S]
-    end = reserve(state, bus, ready, cycles)
-    state.push_last[order] = uint64(end - uint64(cycles))
-    return uint64(end + uint64(path))
+    begin = uint64(reserve(state, bus, ready, cycles) - uint64(cycles))
+    state.push_last[order] = begin
+    if begin > uint64(when + uint64(state.parameter[P_PUSH_BACKLOG])):
+        hold_back(state, uint32(uint32(2) * unit), uint64(begin - uint64(state.parameter[P_PUSH_BACKLOG])))
+    return uint64(begin + uint64(cycles + path))
 
 
 @jit
@@ -226,7 +231,22 @@ def pull_time(state, me, words, bus_cycles, unit, now):
         path = state.parameter[P_PULL_S]
     if bus_cycles != uint32(0):
         cycles = bus_cycles
-    return uint64(reserve(state, bus, uint64(now), cycles) + uint64(path))
+    end = reserve(state, bus, uint64(now), cycles)
+    if end > uint64(now + uint64(cycles + state.parameter[P_PULL_BACKLOG])):
+        hold_back(state, uint32(uint32(2) * unit + uint32(1)), uint64(end - uint64(cycles + state.parameter[P_PULL_BACKLOG])))
+    return uint64(end + uint64(path))
+
+
+@jit
+def hold_back(state, row, when):
+    """A unit's words wait too long for a bus: have the port of `row` begin nothing that would be ready for it before `when`.
+
+    So no more words wait than a bus carries in the time that the parameters name, however fast the unit is.
+    """
+    if row < uint32(2 * UNIT_SIGNAL):
+        port = state.port[row]
+        latency = uint64(state.cost_latency[row])
+        state.free_at[port] = max(state.free_at[port], uint64(max(when, latency) - latency))
 
 
 @jit

@@ -65,6 +65,8 @@ PARAMETERS = (
     "cap.read_cycles",
     "cap.write_cycles",
     "cap.command_occupancy",
+    "push.backlog_cycles",
+    "pull.backlog_cycles",
 )
 
 (P_EARLY_BRANCH, P_SWAP_ABORT, P_WAKE_CYCLES, P_FIFO_DEPTH, P_LOOKAHEAD, P_SHADOW,
@@ -78,7 +80,7 @@ PARAMETERS = (
  P_DRAM_QUEUE, P_DRAM_READ, P_DRAM_WRITE, P_DRAM_BANKS, P_DRAM_ROW, P_DRAM_MISS, P_DRAM_BANK, P_DRAM_BYTES, P_DRAM_MINIMUM,
  P_DRAM_TURNAROUND,
  P_MSF_QUEUE, P_MSF_READ, P_MSF_WRITE, P_MSF_COMMAND,
- P_CAP_QUEUE, P_CAP_READ, P_CAP_WRITE, P_CAP_COMMAND) = range(len(PARAMETERS))
+ P_CAP_QUEUE, P_CAP_READ, P_CAP_WRITE, P_CAP_COMMAND, P_PUSH_BACKLOG, P_PULL_BACKLOG) = range(len(PARAMETERS))
 PARAMETER_SLOTS = 96
 """Room in `state.parameter`; those from 64 on belong to the MSF (`P_MSF_OWN`)."""
 P_MSF_OWN = 64
