@@ -35,6 +35,7 @@ from ixpemu.app_module import application_code
 from ixpemu.diagnostics import Diagnostic, UserError
 
 if TYPE_CHECKING:
+    from ixpemu.app_start import Streams
     from ixpemu.chip import Chip
     from ixpemu.chip_stop import Stop
     from ixpemu.image import Image
@@ -74,12 +75,13 @@ class App:
     @classmethod
     def load(
         cls, application: str | Path, *, feeds: Mapping[int, Path] | None = None, captures: Mapping[int, Path] | None = None,
-        traffic: str | None = None, gbps: float | None = None, overrides: Mapping[str, str] | None = None,
+        traffic: str | Streams | None = None, gbps: float | None = None, overrides: Mapping[str, str] | None = None,
         mode: str = "default", capture: bool = True, strict: bool | None = None, allow: Iterable[str] = (),
     ) -> App:
         """The application in the folder `application`, or the shipped one of that name.
 
-        `overrides` are chip parameters by name, as text. Without `capture` nothing that ports send is kept or written. `strict`
+        `traffic` names a stream, or gives that of each port number. `overrides` are chip parameters by name, as text. Without
+        `capture` nothing that ports send is kept or written. `strict`
         and `allow`: whether reserved behaviour ends the run, and which codes of it are not reported, beside the file; None
         leaves it to the file. UserError for any mistake in any file of the application, with its place.
         """

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 _PORTS = {
     2 * UNIT_SRAM0: "SRAM channel 0, reads", 2 * UNIT_SRAM0 + 1: "SRAM channel 0, writes",
     2 * UNIT_SRAM1: "SRAM channel 1, reads", 2 * UNIT_SRAM1 + 1: "SRAM channel 1, writes",
-    2 * UNIT_SCRATCH: "scratch memory", 2 * UNIT_HASH: "hash unit", 2 * UNIT_DRAM: "DRAM", 2 * UNIT_MSF: "MSF",
+    2 * UNIT_SCRATCH: "scratch memory", 2 * UNIT_HASH: "hash unit", 2 * UNIT_DRAM: "DRAM", 2 * UNIT_MSF: "MSF, reads",
+    2 * UNIT_MSF + 1: "MSF, writes",
     2 * UNIT_CAP: "CAP",
 }
 LIMIT = 0.95                # from this load on a part is taken to be what limits

@@ -19,11 +19,12 @@ from ixpemu.chip_rules import allowed_kinds
 from ixpemu.diagnostics import Diagnostic, UserError
 from ixpemu.image import Image
 from ixpemu.isa.chipfile import load_chip
-from ixpemu.net import traffic
+from ixpemu.net import Traffic, traffic
 from ixpemu.trace.collector import Collector
 from ixpemu.wire import FrameSource, read_capture
 from ixpemu.xscale import SOURCES, XScale
 
+Streams = Callable[[int], Traffic | None]
 KINDS_MAX = 256         # the engine keeps a type in a byte
 UNCLASSIFIED, OTHERS = "packet", "all other types"
 
@@ -33,13 +34,13 @@ class Wiring:
     """What of a run is not in `app.toml`: given on the command line or by a caller.
 
     `feeds` replaces the application's own inputs, all of them, and `captures` the outputs of the ports it names. `traffic`
-    replaces inputs and outputs: a stream without end is kept only where `captures` asks for it. `capture`: whether outputs are
-    kept at all.
+    replaces inputs and outputs: a stream without end is kept only where `captures` asks for it; it is a name, or gives the stream
+    of each port number, or None for a port that gets nothing. `capture`: whether outputs are kept at all.
     """
 
     feeds: Mapping[int, Path] = field(default_factory=dict)
     captures: Mapping[int, Path] = field(default_factory=dict)
-    traffic: str | None = None
+    traffic: str | Streams | None = None
     gbps: float | None = None
     capture: bool = True
 
@@ -133,8 +134,10 @@ def _connect(settings: AppSettings, wiring: Wiring, chip: Chip, kinds: Kinds) ->
         gbps = wiring.gbps if wiring.gbps is not None or entry is None else entry.gbps
         source: FrameSource | None = None
         if wiring.traffic is not None:
+            stream = None
             if entry is not None or not ports:
-                stream = traffic(wiring.traffic, port=number)
+                stream = traffic(wiring.traffic, port=number) if isinstance(wiring.traffic, str) else wiring.traffic(number)
+            if stream is not None:
                 source, total = stream, None if stream.count is None or total is None else total + stream.count
                 gbps = port.line.speed / 1e9 if gbps is None else gbps
         else:
@@ -158,7 +161,7 @@ def _captures(settings: AppSettings, wiring: Wiring, chip: Chip) -> dict[int, Pa
     own = {} if wiring.traffic is not None else {port.number: port.capture for port in settings.ports}
     origins = {port.number: port.capture_origin for port in settings.ports if port.number not in wiring.captures}
     found = {number: path for number, path in {**own, **wiring.captures}.items() if path is not None}
-    made = (Path(wiring.traffic),) if wiring.traffic is not None else ()
+    made = (Path(wiring.traffic),) if isinstance(wiring.traffic, str) else ()
     inputs = {os.path.realpath(path) for path in (*settings.inputs, *wiring.feeds.values(), *made)}
     taken: dict[str, int] = {}
     for number, path in found.items():

@@ -11,7 +11,9 @@ from typing import Annotated
 import typer
 
 # Sub-command and the module whose `register` adds it.
-COMMANDS = {"asm": "cli_asm", "dis": "cli_asm", "run": "cli_run", "isa": "cli_isa", "bench": "cli_bench"}
+COMMANDS = {
+    "asm": "cli_asm", "dis": "cli_asm", "run": "cli_run", "isa": "cli_isa", "bench": "cli_bench", "experiment": "cli_experiment",
+}
 
 
 def application(command: str | None = None) -> typer.Typer:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +15,7 @@ from ixpemu.cli_support import (
     key_values,
     number,
     port_files,
+    progress_bar,
     report_error,
     show,
     show_diagnostics,
@@ -66,23 +65,6 @@ def chip_seconds(text: str | None) -> float | None:
     if not found or float(found[1]) == 0:
         raise usage_error(f"--time {text!r} is not a time", "for instance  --time 5ms  or  --time 250us")
     return float(found[1]) * _UNITS[found[2] or "s"]
-
-
-@contextmanager
-def _progress(shown: bool) -> Iterator[Callable[[float, str], None]]:
-    """A function that takes the share done (0 to 1) and a word about it; a bar on standard error, or nothing."""
-    if not shown:
-        yield lambda share, text: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    with Progress(
-        BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TextColumn("{task.description}"), TimeElapsedColumn(),
-        console=Console(stderr=True), transient=True,
-    ) as bar:
-        task = bar.add_task("starting", total=1.0)
-        yield lambda share, text: bar.update(task, completed=share, description=text)
 
 
 def run_command(
@@ -194,7 +176,7 @@ def _run(
     ready = App.load(application, overrides=overrides, **start)
     if ready.warnings:
         show_diagnostics(ready.warnings)
-    with _progress(shown) as progress:
+    with progress_bar(shown) as progress:
         try:
             return ready.run(packets=limits.packets, cycles=limits.cycles, time=limits.seconds, progress=progress), None
         except CapturesUnwritten as error:

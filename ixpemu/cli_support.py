@@ -9,7 +9,8 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -174,3 +175,20 @@ def compile_engine() -> None:
     announce(f"compiled in {time.perf_counter() - started:.0f} s")
     if kept_code.MESSAGE is None and not kept_code.holds(ENTRY):
         announce(f"the compiled code could not be kept in {kept_code.FOLDER} (no room?); the next run compiles again")
+
+
+@contextmanager
+def progress_bar(shown: bool) -> Iterator[Callable[[float, str], None]]:
+    """A function that takes the share done (0 to 1) and a word about it; a bar on standard error, or nothing."""
+    if not shown:
+        yield lambda share, text: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    with Progress(
+        BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TextColumn("{task.description}"), TimeElapsedColumn(),
+        console=Console(stderr=True), transient=True,
+    ) as bar:
+        task = bar.add_task("starting", total=1.0)
+        yield lambda share, text: bar.update(task, completed=share, description=text)

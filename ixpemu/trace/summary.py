@@ -79,6 +79,7 @@ class Latency:
     median: int
     p99: int
     maximum: int
+    mean: float = 0.0
 
     @classmethod
     def of(cls, cycles: U32 | U64) -> Latency | None:
@@ -91,7 +92,7 @@ class Latency:
         def rank(percent: int) -> int:
             return int(ordered[max(-(-percent * count // 100), 1) - 1])
 
-        return cls(int(ordered[0]), rank(50), rank(99), int(ordered[-1]))
+        return cls(int(ordered[0]), rank(50), rank(99), int(ordered[-1]), float(ordered.mean()))
 
 
 @dataclass(frozen=True, slots=True)
