@@ -18,6 +18,7 @@ from ixpemu.chip_agents import STORE, Agent, Entry, Journal
 from ixpemu.chip_csrs import Cap, Hash, Msf
 from ixpemu.chip_drive import Drive
 from ixpemu.chip_memory import Memory, Scratch, flag_pages
+from ixpemu.chip_observe import Sink, kinds_of
 from ixpemu.chip_parameters import configure
 from ixpemu.chip_ports import Ports
 from ixpemu.chip_probes import Probes
@@ -298,6 +299,19 @@ class Chip:
         )
         return self._drive.run(target, mask, None if until is None else lambda: until(self))
 
+    def observe(self, sink: Sink, kinds: Iterable[str] | None = None) -> None:
+        """Call `sink` with what happens from now on: arrays of records (`ixpemu.engine.observation.OBSERVED`), in order of time.
+
+        `kinds`: names of those wanted, all by default (`SEEN_NAMES`). A chip that somebody observes runs an engine of its own,
+        which is compiled when it is first wanted and does exactly the same, more slowly. A sink gets what happened at a cycle
+        when the chip has left it, at the end of each run at the latest.
+        """
+        self._drive.observation.add(sink, kinds_of(kinds))
+
+    def unobserve(self, sink: Sink) -> None:
+        """Stop calling `sink`."""
+        self._drive.observation.remove(sink)
+
     def where(self) -> str:
         """Where the microengines are, as text: the program counter of each one's executing context."""
         return places(self.me)
@@ -328,6 +342,7 @@ class Chip:
         # How it looks at the machine is this chip's own business and not the snapshot's.
         self.state.mode = 0 if self.mode == "fast" else 1
         self.state.reserved_allowed = self._allowed
+        self._drive.observation.forget()
         self._break_marks()
         del self.journal.entries[saved.journal:]
         self.ports.load(saved.ports)

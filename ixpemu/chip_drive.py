@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ixpemu.chip_agents import Agent
+from ixpemu.chip_observe import Observation
 from ixpemu.chip_ports import Ports
 from ixpemu.chip_stop import Stop, places, stopped
 from ixpemu.chip_views import Microengine
-from ixpemu.engine.core import run_slice
+from ixpemu.engine.core import run_slice, run_slice_observed
 from ixpemu.engine.jit import arithmetic
 from ixpemu.engine.layout import (
     KEY_SHIFT,
@@ -30,6 +31,7 @@ from ixpemu.engine.layout import (
     STOP_IDLE,
     STOP_INPUT,
     STOP_INTERRUPT,
+    STOP_OBSERVED,
     STOP_OUTPUT,
     STOP_PACKET_TABLE,
     STOP_QUIET,
@@ -37,7 +39,7 @@ from ixpemu.engine.layout import (
 )
 from ixpemu.image import Image
 
-SERVICE = (STOP_INPUT, STOP_OUTPUT, STOP_INTERRUPT, STOP_ATTENTION, STOP_PACKET_TABLE)
+SERVICE = (STOP_INPUT, STOP_OUTPUT, STOP_INTERRUPT, STOP_ATTENTION, STOP_PACKET_TABLE, STOP_OBSERVED)
 """Reasons for which the engine returns although the run goes on."""
 STOP_FIELDS = ("stop_reason", "stop_me", "stop_ctx", "stop_pc", "stop_value", "stop_kind", "stop_time")
 SERVICE_MASK = sum(1 << reason for reason in SERVICE)
@@ -64,6 +66,8 @@ class Drive:
         # The fields that every slice touches, as plain views: a record's own attributes take a hundred times as long to find.
         plain = array.view(np.ndarray)
         self._limit, self._stop_mask, self._now = plain["limit"], plain["stop_mask"], plain["now"]
+        self._observed_kinds = plain["observed_kinds"]
+        self.observation = Observation(array)
         self._inside, self._input_open = plain["packets_inside"], plain["input_open"]
 
     def run(self, target: int, mask: int, until: Callable[[], bool] | None) -> Stop:
@@ -159,7 +163,12 @@ class Drive:
         self._limit[0] = limit
         self._stop_mask[0] = mask
         with arithmetic():
-            return int(run_slice(self._state, self._memory))
+            if not self.observation.sinks:
+                return int(run_slice(self._state, self._memory))
+            self._observed_kinds[0] = self.observation.kinds
+            reason = int(run_slice_observed(self._state, self._memory))
+        self.observation.drain(limit if reason in (STOP_CYCLES, STOP_IDLE) else None)
+        return reason
 
     def _serve(self, reason: int) -> None:
         if reason in (STOP_INTERRUPT, STOP_ATTENTION):

@@ -22,7 +22,8 @@ from ixpemu.engine.state import PAGE_WORDS, STATE, STATE_VERSION
 # them.
 HOUSEKEEPING = ("now", "limit", "stop_mask", "stop_reason", "stop_me", "stop_ctx", "stop_pc", "stop_value", "stop_kind",
                 "stop_time", "stop_at_packets", "commits", "reserved_rows", "reserved_kind", "reserved_me", "reserved_ctx",
-                "reserved_pc", "reserved_value", "reserved_time", "reserved_count", "reserved_allowed")
+                "reserved_pc", "reserved_value", "reserved_time", "reserved_count", "reserved_allowed", "observed_kinds",
+                "observed_count", "observed_lost", "observed_key", "observed")
 # The same of a microengine: which marks hold it up depends on the kind of run.
 ENGINE_HOUSEKEEPING = ("base_marks",)
 

@@ -32,6 +32,7 @@ from ixpemu.engine.layout import (
     STOP_QUIET,
     UNIT_COUNT,
 )
+from ixpemu.engine.observation import observing, see_probe
 
 
 @jit
@@ -198,9 +199,13 @@ def serve_probe(state, engine, ctx, probe, now):
     if row.action == uint8(PROBE_BEGIN):
         if packet != uint32(0):
             bind_handle(state, handle, packet)
+        if observing():
+            see_probe(state, engine, ctx, probe, handle, now)
         return
     packet = state.handle_packet[handle_place(state, handle)]
     take_packet(state, engine, ctx, packet)
+    if observing():
+        see_probe(state, engine, ctx, probe, handle, now)
     if packet == uint32(0):
         return
     if row.action == uint8(PROBE_DROP):

@@ -75,7 +75,7 @@ def cap_write(state, memory, address, value, me, ctx, now):
         request_stop(state, STOP_INTERRUPT, me, ctx)
     elif address == uint32(n.CAP_INTERTHREAD_SIGNAL):
         # [9:7] microengine, [6:4] context, [3:0] signal (assumed)
-        send_signal(state, uint32((value >> uint32(7)) & uint32(7)), uint32((value >> uint32(4)) & uint32(7)),
+        send_signal(state, me, ctx, uint32((value >> uint32(7)) & uint32(7)), uint32((value >> uint32(4)) & uint32(7)),
                     uint32(value & uint32(15)), uint64(now + uint64(state.parameter[P_SIGNAL_INTERTHREAD])))
     elif address == uint32(n.CAP_SELF_DESTRUCT_0) or address == uint32(n.CAP_SELF_DESTRUCT_1):
         word = (address >> uint32(2)) & uint32(1023)

@@ -35,6 +35,7 @@ from ixpemu.engine.layout import (
     UNIT_SIGNAL,
     UNIT_SRAM0,
 )
+from ixpemu.engine.observation import observing, see_command
 from ixpemu.engine.overrides import (
     COMPLETE_DOUBLE,
     COMPLETE_IN,
@@ -126,6 +127,8 @@ def issue_command(state, engine, i, ctx, address, now):
     event.total = uint8(words)
     event.unit = uint8(unit)
     event.packet = uint32(0)
+    if observing():
+        see_command(state, engine, ctx, event, now)
     if unit >= uint32(QUEUE_UNITS):
         exact_command(state, engine, event, i, command)
         schedule_event(state, slot, when)

@@ -23,6 +23,7 @@ from ixpemu.engine.layout import (
     VOLUNTARY,
     WAKEUP_ANY,
 )
+from ixpemu.engine.observation import SEEN_ABORT, SEEN_START, SEEN_SWAP, observing, see_value
 from ixpemu.engine.parameters import P_SWAP_ABORT, P_WAKE_CYCLES
 
 
@@ -61,9 +62,11 @@ def apply_shadow(engine, ctx, which, value):
 
 
 @jit
-def start_context(engine, ctx, now):
+def start_context(state, engine, ctx, now):
     """Make the ready context `ctx` the executing one."""
     wakeup = engine.wakeup[ctx]
+    if observing():
+        see_value(state, SEEN_START, engine.number, ctx, engine.pc[ctx], now, wakeup, engine.signals[ctx])
     if (wakeup & uint32(WAKEUP_ANY)) == uint32(0):
         engine.signals[ctx] = uint32(engine.signals[ctx] & ~wakeup)
     engine.wakeup[ctx] = uint32(0)
@@ -89,7 +92,7 @@ def choose_context(engine):
 
 
 @jit
-def swap_out(engine, now):
+def swap_out(state, engine, now):
     """The executing context gives up the microengine at `now`, its defer slots done; the next ready one follows or none does."""
     ctx = uint32(engine.context & uint32(7))
     if engine.shadow_count:
@@ -97,6 +100,10 @@ def swap_out(engine, now):
     if engine.after == uint32(AFTER_SWAP_GO):
         engine.pc[ctx] = engine.after_pc
     abort = engine.after_abort
+    if observing():
+        see_value(state, SEEN_SWAP, engine.number, ctx, engine.pc[ctx], now, engine.wakeup[ctx], 0)
+        if abort:
+            see_value(state, SEEN_ABORT, engine.number, ctx, engine.pc[ctx], now, abort, 0)
     engine.after = uint32(AFTER_NOTHING)
     engine.clock = uint64(now + uint64(abort))
     engine.aborted = uint64(engine.aborted + uint64(abort))
@@ -111,7 +118,7 @@ def swap_out(engine, now):
     engine.previous_context = ctx
     following = choose_context(engine)
     if following < uint32(8):
-        start_context(engine, following, engine.clock)
+        start_context(state, engine, following, engine.clock)
     else:
         engine.context = uint32(ctx | uint32(0x80))
 
@@ -136,7 +143,7 @@ def wake_engine(state, engine, now):
     start = max(engine.clock, uint64(now + uint64(state.parameter[P_WAKE_CYCLES])))
     engine.idle = uint64(engine.idle + (start - engine.clock))
     engine.clock = start
-    start_context(engine, ctx, start)
+    start_context(state, engine, ctx, start)
     set_engine_key(state, engine.number, start)
     return True
 

@@ -15,7 +15,7 @@ from ixpemu.engine.csrs import future_count_event
 from ixpemu.engine.dispatch import run_private
 from ixpemu.engine.events import release_event, take_event, take_far_event
 from ixpemu.engine.external import execute_external, finish_forced
-from ixpemu.engine.jit import entry, jit
+from ixpemu.engine.jit import entry, jit, variant
 from ixpemu.engine.lanes import first_key, request_stop, set_alarm, set_engine_key
 from ixpemu.engine.layout import (
     AFTER_SWAP,
@@ -44,11 +44,13 @@ from ixpemu.engine.layout import (
     STOP_COMMIT,
     STOP_CYCLES,
     STOP_IDLE,
+    STOP_OBSERVED,
     STORE_WORDS,
     UNIT_COUNT,
     UNIT_MSF,
 )
 from ixpemu.engine.msf import msf_timer_event, receive_event, transmit_event
+from ixpemu.engine.observation import OBSERVED_FULL, observing, see_push, see_signals
 from ixpemu.engine.parameters import P_LOOKAHEAD
 from ixpemu.engine.registers import filled, pending_marks
 from ixpemu.engine.reserved import report_at
@@ -99,6 +101,8 @@ def event_due(state, memory, slot, now):
         for k in range(uint32(event.total)):
             file[uint32(first + uint32(k))] = words[k]
         filled(engine, ctx, first, uint32(event.total))
+        if observing():
+            see_push(state, event, now)
         if event.packet != uint32(0):
             if engine.context != ctx and (engine.ready >> ctx) & uint32(1) == uint32(0):
                 # It has slept until now for whatever it worked on before, not for the packet that arrives.
@@ -112,6 +116,8 @@ def event_due(state, memory, slot, now):
             engine.neighbor_words = uint32(engine.neighbor_words + uint32(1))
         return
     if event.signals != uint32(0):
+        if observing():
+            see_signals(state, event, ctx, now)
         if engine.signals[ctx] & event.signals:
             lost_signal(state, engine, event, ctx, now)
         if set_signals(state, engine, ctx, event.signals, unit, now):
@@ -140,7 +146,7 @@ def commit_engine(state, memory, m, now):
     """Microengine `m` does what it stands at (if that is external) and runs on privately."""
     engine = state.engines[m]
     if engine.after >= uint32(AFTER_SWAP) and engine.slots == uint32(0):
-        swap_out(engine, now)
+        swap_out(state, engine, now)
     else:
         ctx = engine.context
         i = state.code[uint32(m * uint32(STORE_WORDS) + engine.pc[ctx])]
@@ -171,13 +177,9 @@ def commit_engine(state, memory, m, now):
         stop_engine_key(state, engine)
 
 
-@entry
-def run_slice(state, memory):
-    """Commit everything before `state.limit`, or until a reason in `state.stop_mask`; returns the reason (STOP_*).
-
-    STOP_IDLE: nothing will ever happen by itself. Afterwards `state.now` is the time of the last commit; a next slice goes on
-    exactly where this one ended.
-    """
+@jit
+def commit_all(state, memory):
+    """The loop of a slice; see run_slice."""
     state.stop_reason = uint32(0)
     while True:
         key = first_key(state)
@@ -198,8 +200,28 @@ def run_slice(state, memory):
             release_event(state, slot)
         if (state.stop_mask >> uint32(STOP_COMMIT)) & uint32(1):
             request_stop(state, STOP_COMMIT, 0, 0)
+        if observing():
+            state.observed_key = key
+            if state.observed_count >= uint32(OBSERVED_FULL):
+                request_stop(state, STOP_OBSERVED, 0, 0)
         if state.stop_reason != uint32(0):
             break
     # Whoever looks now sees what has happened before the limit, or up to the last commit.
     flush_units(state, memory, uint64(state.limit - uint64(1)) if state.stop_reason <= uint32(STOP_IDLE) else state.now)
     return state.stop_reason
+
+
+@entry
+def run_slice(state, memory):
+    """Commit everything before `state.limit`, or until a reason in `state.stop_mask`; returns the reason (STOP_*).
+
+    STOP_IDLE: nothing will ever happen by itself. Afterwards `state.now` is the time of the last commit; a next slice goes on
+    exactly where this one ended.
+    """
+    return commit_all(state, memory)
+
+
+@variant("observing")
+def run_slice_observed(state, memory):
+    """The same for a chip that somebody watches; besides, `state.observed` holds records of what happened."""
+    return commit_all(state, memory)

@@ -27,6 +27,7 @@ from ixpemu.engine.layout import (
     SIGNAL_BITS,
     UNIT_SIGNAL,
 )
+from ixpemu.engine.observation import SEEN_SEND, SEEN_SIGNAL, observing, see_send, see_value
 from ixpemu.engine.parameters import P_SIGNAL_NEIGHBOR, P_SIGNAL_SAME
 from ixpemu.engine.pointers import apply_due_shadows, write_shadowed
 
@@ -168,7 +169,7 @@ def write_csr(state, engine, ctx, address, value, now):
     if address == uint32(n.CSR_SAME_ME_SIGNAL):
         step = uint32(1) if (engine.ctx_enables >> uint32(31)) == uint32(0) else uint32(2)
         to = uint32((ctx + step) & uint32(7)) if (value >> uint32(7)) & uint32(1) else uint32(value & uint32(7))
-        send_signal(state, engine.number, to, uint32((value >> uint32(3)) & uint32(15)),
+        send_signal(state, engine.number, ctx, engine.number, to, uint32((value >> uint32(3)) & uint32(15)),
                     uint64(now + uint64(state.parameter[P_SIGNAL_SAME])))
     elif address == uint32(n.CSR_NEXT_NEIGHBOR_SIGNAL) or address == uint32(n.CSR_PREV_NEIGHBOR_SIGNAL):
         following = address == uint32(n.CSR_NEXT_NEIGHBOR_SIGNAL)
@@ -179,7 +180,7 @@ def write_csr(state, engine, ctx, address, value, now):
         elif not following and engine.number > uint32(0):
             other = uint32(engine.number - uint32(1))
         if other != engine.number:
-            send_signal(state, other, to, uint32((value >> uint32(3)) & uint32(15)),
+            send_signal(state, engine.number, ctx, other, to, uint32((value >> uint32(3)) & uint32(15)),
                         uint64(now + uint64(state.parameter[P_SIGNAL_NEIGHBOR])))
     elif address == uint32(n.CSR_ACTIVE_CTX_WAKEUP_EVENTS):
         engine.wakeup[ctx] = value & uint32(0x1FFFF)
@@ -248,8 +249,11 @@ def write_rare_csr(state, engine, ctx, address, value, now):
 
 
 @jit
-def send_signal(state, me, ctx, signal, when):
-    """Have event signal number `signal` reach a context at `when`."""
+def send_signal(state, from_me, from_ctx, me, ctx, signal, when):
+    """Have event signal number `signal` of a thread (`from_me`, `from_ctx`) reach a context at `when`."""
+    if observing():
+        see_send(state, SEEN_SEND, from_me, from_ctx, 0, uint32(uint32(me) * uint32(8) + uint32(ctx)),
+                 uint32(uint32(1) << uint32(signal)), state.now, when)
     event = state.events[put_event(state, when)]
     event.kind = uint8(EVENT_SIGNAL)
     event.me = uint8(me)
@@ -289,5 +293,7 @@ def future_count_event(state, now):
                 engine.future_due[ctx] = uint64(NEVER)
                 slot_signal = uint32(uint32(1) << engine.future_signal[ctx]) & uint32(SIGNAL_BITS)
                 engine.signals[ctx] = uint32(engine.signals[ctx] | slot_signal)
+                if observing():
+                    see_value(state, SEEN_SIGNAL, m, ctx, 0, now, slot_signal, 0)
                 update_ready(state, engine, uint32(ctx), UNIT_SIGNAL, now)
     set_future_counts(state)

@@ -15,11 +15,13 @@ from ixpemu.engine.layout import (
     AFTER_NOTHING,
     CSR_VALUE,
     RESERVED_DEFER,
+    SINK,
     SPECIAL_A,
     SPECIAL_B,
     SPECIAL_D,
     STORE_WORDS,
 )
+from ixpemu.engine.observation import SEEN_ABORT, observing, see_branch, see_issue, see_value
 from ixpemu.engine.parameters import P_EARLY_BRANCH
 from ixpemu.engine.pointers import resolve
 from ixpemu.engine.registers import in_the_way
@@ -165,6 +167,7 @@ def run_private(state, engine, horizon, pending):
                 b_at = engine.at_b
             if special & uint32(SPECIAL_D):
                 d = engine.at_d
+        at = pc
         a = file[a_at]
         b = file[b_at]
         pc = uint32(pc + uint32(1)) & uint32(STORE_WORDS - 1)
@@ -507,6 +510,8 @@ def run_private(state, engine, horizon, pending):
             engine.cc_time = clock
             file[d] = r
             engine.previous_alu = r
+            if observing():
+                see_issue(state, engine.number, ctx, at, uint64(clock - uint64(1)), d, r, a_at, b_at)
         elif op < 58:
             if op < 51:
                 if op < 48:
@@ -566,6 +571,8 @@ def run_private(state, engine, horizon, pending):
                             r = uint32(x & uint32(i.imm))
             file[d] = r
             engine.previous_alu = r
+            if observing():
+                see_issue(state, engine.number, ctx, at, uint64(clock - uint64(1)), d, r, a_at, b_at)
         elif op < 79:
             target = uint32(i.target)
             taken = False
@@ -653,6 +660,8 @@ def run_private(state, engine, horizon, pending):
                                 # 78: rtn   branch.isa:143
                                 taken = True
                                 target = a & uint32(STORE_WORDS - 1)
+            if observing():
+                see_branch(state, engine.number, ctx, at, uint64(clock - uint64(1)), taken, target, i.defer, a_at, b_at)
             if taken:
                 abort = uint64(i.abort)
                 if early and engine.cc_time + uint64(1) != clock:
@@ -665,6 +674,8 @@ def run_private(state, engine, horizon, pending):
                     engine.after_abort = uint32(abort)
                     slots = uint32(i.defer)
                     continue
+                if observing() and abort:
+                    see_value(state, SEEN_ABORT, engine.number, ctx, at, clock, abort, 0)
                 slots = uint32(0)
                 pc = target
                 clock = uint64(clock + abort)
@@ -680,6 +691,8 @@ def run_private(state, engine, horizon, pending):
                 else:
                     # 81: local_csr_wr.private   local_csr.isa:16
                     write_private(state, engine, ctx, i.imm, a, uint64(before + clock - engine.aborted - uint64(1)))
+            if observing():
+                see_issue(state, engine.number, ctx, at, uint64(clock - uint64(1)), SINK, 0, a_at, b_at)
         if slots:
             slots = uint32(slots - uint32(1))
             if slots == uint32(0):
@@ -687,6 +700,8 @@ def run_private(state, engine, horizon, pending):
                     break
                 engine.after = uint32(AFTER_NOTHING)
                 pc = engine.after_pc
+                if observing() and engine.after_abort:
+                    see_value(state, SEEN_ABORT, engine.number, ctx, at, clock, engine.after_abort, 0)
                 clock = uint64(clock + uint64(engine.after_abort))
                 engine.aborted = uint64(engine.aborted + uint64(engine.after_abort))
     engine.pc[ctx] = pc

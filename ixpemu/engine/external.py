@@ -62,6 +62,17 @@ from ixpemu.engine.layout import (
     VOLUNTARY,
     WAKEUP_ANY,
 )
+from ixpemu.engine.observation import (
+    SEEN_ABORT,
+    SEEN_NEIGHBOR,
+    SEEN_STALL,
+    observing,
+    see_csr,
+    see_external,
+    see_send,
+    see_test,
+    see_value,
+)
 from ixpemu.engine.overrides import COMPLETE_SWAP
 from ixpemu.engine.parameters import P_NEIGHBOR_FULL, P_NEIGHBOR_PUT, P_NEIGHBOR_SELF
 from ixpemu.engine.pointers import resolve
@@ -98,6 +109,8 @@ def crowded(state):
 @jit
 def finish_issue(state, engine, ctx, now):
     """Account one issue cycle at `now`, step to the next instruction, and count a defer slot."""
+    if observing():
+        see_external(state, engine, ctx, now)
     engine.pc[ctx] = uint32(engine.pc[ctx] + uint32(1)) & uint32(STORE_WORDS - 1)
     engine.clock = uint64(now + uint64(1))
     engine.retired = uint64(engine.retired + uint64(1))
@@ -105,25 +118,27 @@ def finish_issue(state, engine, ctx, now):
 
 
 @jit
-def count_slot(engine, ctx):
+def count_slot(state, engine, ctx):
     """One defer slot has been filled; after the last one control goes where it was to go. A swap is left to the next commit."""
     engine.slots = uint32(engine.slots - uint32(1))
     if engine.slots == uint32(0) and engine.after == uint32(AFTER_GO):
         engine.after = uint32(AFTER_NOTHING)
         engine.pc[ctx] = engine.after_pc
-        charge_abort(engine, ctx, engine.after_abort)
+        charge_abort(state, engine, ctx, engine.after_abort)
 
 
 @jit
-def charge_abort(engine, ctx, cycles):
+def charge_abort(state, engine, ctx, cycles):
     """Cycles of squashed fetches."""
+    if observing() and cycles:
+        see_value(state, SEEN_ABORT, engine.number, ctx, engine.pc[ctx], engine.clock, cycles, 0)
     engine.clock = uint64(engine.clock + uint64(cycles))
     engine.aborted = uint64(engine.aborted + uint64(cycles))
     engine.aborts[ctx] = uint32(engine.aborts[ctx] + uint32(cycles))
 
 
 @jit
-def take_branch(engine, i, ctx):
+def take_branch(state, engine, i, ctx):
     """Go to the target of `i`, now or after its defer slots."""
     if i.defer:
         engine.slots = uint32(i.defer)
@@ -132,7 +147,7 @@ def take_branch(engine, i, ctx):
         engine.after_abort = uint32(i.abort)
     else:
         engine.pc[ctx] = uint32(i.target)
-        charge_abort(engine, ctx, uint32(i.abort))
+        charge_abort(state, engine, ctx, uint32(i.abort))
 
 
 @jit
@@ -158,6 +173,8 @@ def execute_external(state, memory, engine, i, ctx, now):
         again = full_until(state, memory, engine, now)
         if again != uint64(0):
             stall = uint64(again - now)
+            if observing():
+                see_value(state, SEEN_STALL, engine.number, ctx, engine.pc[ctx], now, stall, 0)
             engine.stalled = uint64(engine.stalled + stall)
             engine.stalls[ctx] = uint32(engine.stalls[ctx] + uint32(stall))
             engine.clock = again
@@ -169,10 +186,10 @@ def execute_external(state, memory, engine, i, ctx, now):
         if uint32(i.variant) & uint32(COMPLETE_SWAP):
             begin_swap(state, engine, i.mask, uint32(i.defer), AFTER_SWAP, 0)
             if i.defer == 0:
-                swap_out(engine, engine.clock)
+                swap_out(state, engine, engine.clock)
             return
         if in_slot:
-            count_slot(engine, ctx)
+            count_slot(state, engine, ctx)
         return
     if op == uint32(OP_ARBITRATE):
         arbitrate(state, engine, i, ctx, now)
@@ -196,7 +213,7 @@ def arbitrate(state, engine, i, ctx, now):
     after = uint32(AFTER_SWAP_GO) if variant & uint32(ARBITRATE_GO) else uint32(AFTER_SWAP)
     begin_swap(state, engine, wakeup, uint32(i.defer), after, uint32(i.target))
     if i.defer == 0:
-        swap_out(engine, engine.clock)
+        swap_out(state, engine, engine.clock)
 
 
 @jit
@@ -214,12 +231,16 @@ def execute_rare(state, memory, engine, i, ctx, now, in_slot):
         if i.special:
             resolve(state, engine, i, ctx, engine.retired, now)
             a = engine.at_a
+        if observing():
+            see_csr(state, engine, ctx, i.imm, engine.file[a], now)
         write_csr(state, engine, ctx, i.imm, engine.file[a], now)
         finish_issue(state, engine, ctx, now)
     elif op == uint32(OP_SIGNAL_SET) or op == uint32(OP_SIGNAL_CLEAR):
         bit = uint32(uint32(1) << uint32(i.imm))
         arrived = (engine.signals[ctx] & bit) != uint32(0)
         engine.signals[ctx] = uint32(engine.signals[ctx] & ~bit)
+        if observing():
+            see_test(state, engine, ctx, i.imm, arrived, now)
         finish_issue(state, engine, ctx, now)
         if arrived == (op == uint32(OP_SIGNAL_SET)):
             branch_or_report(state, engine, i, ctx, in_slot)
@@ -234,13 +255,13 @@ def execute_rare(state, memory, engine, i, ctx, now, in_slot):
     elif op == uint32(OP_KILL):
         finish_issue(state, engine, ctx, now)
         begin_swap(state, engine, WAKEUP_ANY, 0, AFTER_SWAP, 0)
-        swap_out(engine, engine.clock)
+        swap_out(state, engine, engine.clock)
         return
     else:
         stop_engine(state, engine, i, ctx, now)
         return
     if in_slot:
-        count_slot(engine, ctx)
+        count_slot(state, engine, ctx)
 
 
 @jit
@@ -248,7 +269,7 @@ def branch_or_report(state, engine, i, ctx, in_slot):
     """A taken branch; in a defer slot of another one it takes its place, which is reserved."""
     if in_slot:
         report(state, RESERVED_DEFER, engine.number, ctx, uint32(engine.pc[ctx] - uint32(1)), 0)
-    take_branch(engine, i, ctx)
+    take_branch(state, engine, i, ctx)
 
 
 @jit
@@ -328,7 +349,10 @@ def finish_forced(state, engine, i, ctx, now):
         receiver.nn_put = uint32(place + uint32(1)) & uint32(127)
     else:
         place = uint32(place + uint32(16) * ctx) & uint32(127)
-    event = state.events[put_event(state, uint64(now + uint64(state.parameter[P_NEIGHBOR_SELF if own_mode else P_NEIGHBOR_PUT])))]
+    arrival = uint64(now + uint64(state.parameter[P_NEIGHBOR_SELF if own_mode else P_NEIGHBOR_PUT]))
+    if observing():
+        see_send(state, SEEN_NEIGHBOR, engine.number, ctx, 0, uint32(to * uint32(128) + place), engine.file[SINK], now, arrival)
+    event = state.events[put_event(state, arrival)]
     event.kind = uint8(EVENT_NEIGHBOR)
     event.me = uint8(to)
     event.ctx = uint8(ctx)

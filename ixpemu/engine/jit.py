@@ -10,6 +10,7 @@ Where compiled code is kept between runs is `ixpemu.engine.kept_code`'s. This mo
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -39,8 +40,8 @@ def inlined(function: Function) -> Function:
 
 
 def entry(function: Function) -> Function:
-    """As `jit`, for the few functions that Python calls. The first call compiles all that it reaches, or finds it in the
-    cache."""
+    """As `jit`, for the few functions that Python calls, with every switch off. The first call compiles all that it reaches, or
+    finds it in the cache."""
     if not COMPILED:
         return function
     from numba.core import config
@@ -56,6 +57,45 @@ def entry(function: Function) -> Function:
     finally:
         config.CACHE_DIR = before
     return compiled
+
+
+_ON: set[str] = set()           # the switches of the entry that runs, uncompiled
+
+
+def switch(name: str) -> Callable[[], bool]:
+    """A function without arguments that is a constant in every entry: true in those that `variant` makes with this name.
+
+    What stands behind `if observing():` is then in the machine code of the entries that want it, and no other entry pays even for
+    the question. To be called from compiled functions, or uncompiled.
+    """
+    if not COMPILED:
+        return lambda: name in _ON
+    from ixpemu.engine import whole_program
+
+    return whole_program.switch(name)
+
+
+def variant(*names: str) -> Callable[[Function], Function]:
+    """As `entry`, with these switches on: the same sources as the plain entry, compiled by themselves when first called."""
+
+    def decorate(function: Function) -> Function:
+        if COMPILED:
+            function.switches = names  # type: ignore[attr-defined]     # for whole_program.py, which knows the function alone
+            return entry(function)
+
+        @functools.wraps(function)
+        def switched(*arguments: Any) -> Any:
+            before = set(_ON)
+            _ON.update(names)
+            try:
+                return function(*arguments)
+            finally:
+                _ON.clear()
+                _ON.update(before)
+
+        return switched  # type: ignore[return-value]
+
+    return decorate
 
 
 def _compile(function: Function, pipeline: str, **options: bool) -> Function:

@@ -75,9 +75,9 @@ ALARMS = 16
 
 # Reasons for the core to return.
 (STOP_CYCLES, STOP_IDLE, STOP_QUIET, STOP_PACKETS, STOP_BREAKPOINT, STOP_HALT, STOP_RESERVED, STOP_INTERRUPT, STOP_STEP,
- STOP_COMMIT, STOP_INPUT, STOP_OUTPUT, STOP_PACKET_TABLE, STOP_INTERNAL, STOP_ATTENTION) = range(1, 16)
+ STOP_COMMIT, STOP_INPUT, STOP_OUTPUT, STOP_PACKET_TABLE, STOP_INTERNAL, STOP_ATTENTION, STOP_OBSERVED) = range(1, 17)
 STOP_NAMES = ("", "cycles", "idle", "quiet", "packets", "break", "halt", "reserved", "interrupt", "step", "commit", "input",
-              "output", "packet table", "internal", "attention")
+              "output", "packet table", "internal", "attention", "observed")
 
 # Reserved behaviour: kinds and their short names. A new one goes to the end of both, and gets a rule in `ixpemu.chip_rules` with
 # the code 7000 + kind and a case in tests/corpus/reserved.

@@ -36,6 +36,7 @@ from ixpemu.engine.layout import (
     WHEEL,
 )
 from ixpemu.engine.msf_layout import MSF
+from ixpemu.engine.observation import OBSERVED, OBSERVED_ROWS
 from ixpemu.engine.parameters import PARAMETER_SLOTS
 
 STATE_VERSION = 1
@@ -109,6 +110,9 @@ STATE = np.dtype([
     ("code", CODE, (ME_COUNT * STORE_WORDS,)),
     ("store", "u8", (ME_COUNT * STORE_WORDS,)),     # the words behind `code`, for whoever reads the control store
     ("packets", PACKET, (PACKET_ROWS,)),
+    # what an observed run has seen since the host last came; the last row is for what nobody wants
+    ("observed_kinds", "u4"), ("observed_count", "u4"), ("observed_lost", "u4"), ("observed_key", "u8"),
+    ("observed", OBSERVED, (OBSERVED_ROWS + 1,)),
 ], align=True)
 
 

@@ -27,6 +27,7 @@ from ixpemu.engine.layout import (
 )
 from ixpemu.engine.memories import mark_written, memory_index, merge_word
 from ixpemu.engine.msf import dram_to_tbuf, msf_fast_write, msf_read, msf_write, rbuf_to_dram
+from ixpemu.engine.observation import SEEN_RING, observing, see_access, see_word, see_words
 from ixpemu.engine.overrides import part_push, signal_context
 from ixpemu.engine.registers import pulled
 from ixpemu.engine.reserved import report_at
@@ -57,6 +58,8 @@ def access_memory(state, memory, entry):
         return
     engine = state.engines[entry.me]
     file = engine.file
+    if observing():
+        see_words(state, entry, file, first, words)
     if entry.byte_mask == 0xFF:
         for k in range(words):
             memory[uint32(index + uint32(k))] = file[uint32(first + uint32(k))]
@@ -82,11 +85,15 @@ def access_ring(state, memory, entry):
         out = entry.words
         for k in range(words):
             out[k] = get_word(state, memory, ring)
+            if observing():
+                see_word(state, SEEN_RING, entry, ring, out[k], 0, entry.access)
     else:
         engine = state.engines[entry.me]
         file = engine.file
         for k in range(words):
             put_word(state, memory, ring, file[uint32(first + uint32(k))], entry.me, entry.ctx, entry.pc, entry.access)
+            if observing():
+                see_word(state, SEEN_RING, entry, ring, file[uint32(first + uint32(k))], 1, entry.access)
         pulled(engine, entry.ctx, first, words)
     update_flag(state, ring, entry.access)
 
@@ -130,6 +137,8 @@ def access_hash(state, entry):
 @jit
 def access_queued(state, memory, entry):
     """Do what the next command of a unit's queue asks."""
+    if observing():
+        see_access(state, entry, entry.access)
     command = uint32(entry.command)
     if uint32(entry.unit) == uint32(UNIT_HASH):
         access_hash(state, entry)
@@ -178,6 +187,8 @@ def flush_units(state, memory, until):
 def access_msf(state, memory, entry, now):
     """msf[read], msf[write], msf[fast_wr]."""
     state.msf.writer_pc = uint32(entry.pc)
+    if observing():
+        see_access(state, entry, now)
     words = uint32(entry.total)
     first = uint32(entry.first)
     if entry.command == COMMAND_READ:
@@ -203,6 +214,8 @@ def access_msf(state, memory, entry, now):
 @jit
 def access_cap(state, memory, entry, now):
     """cap[read], cap[write], cap[fast_wr], and the reflector."""
+    if observing():
+        see_access(state, entry, now)
     words = uint32(entry.total)
     first = uint32(entry.first)
     command = uint32(entry.command)

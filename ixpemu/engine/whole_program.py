@@ -3,19 +3,52 @@
 numba optimises and generates machine code for every function by itself, each with all it calls linked in; for a program of 160
 small functions of which only two are ever called from Python that is most of the compile time, and LLVM never sees that a
 function has a single caller. Here an inner function is only lowered to LLVM's language; an entry links them all, makes
-everything but itself internal, and is optimised once. Uses numba's documented compiler pipelines; what of numba's classes is
+everything but itself internal, and is optimised once. A switch is a constant of that module: each entry says what it is, and what
+it turns off is gone before anything is optimised. Uses numba's documented compiler pipelines; what of numba's classes is
 relied on beyond that is in this one file.
 """
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
-from numba import _dynfunc
+from llvmlite import binding, ir
+from numba import _dynfunc, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
+from numba.extending import intrinsic
+
+_SWITCH = "ixpemu_switch_"
+
+
+def switch(name: str) -> Callable[[], bool]:
+    """What `jit.switch` gives to compiled functions: it reads a constant that the entry's module defines."""
+
+    def read(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        symbol = _SWITCH + name
+        place = builder.module.globals.get(symbol)
+        if place is None:
+            place = ir.GlobalVariable(builder.module, ir.IntType(8), symbol)
+            place.global_constant = True
+        return builder.icmp_unsigned("!=", builder.load(place), ir.Constant(ir.IntType(8), 0))
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def value(typing_context: Any) -> Any:
+        return types.boolean(), read
+
+    return value  # type: ignore[no-any-return]
+
+
+def _set_switches(library: Any, on: tuple[str, ...]) -> None:
+    """Define the switches that a linked module asks for: those named in `on` are 1, all others 0."""
+    wanted = [place.name for place in library._final_module.global_variables if place.name.startswith(_SWITCH)]
+    text = "".join(f"@{name} = constant i8 {int(name.removeprefix(_SWITCH) in on)}\n" for name in wanted)
+    library._final_module.link_in(binding.parse_assembly(text))
+    for name in wanted:
+        library._final_module.get_global_variable(name).linkage = "internal"
 
 
 def _refuse(*_: Any) -> None:
@@ -80,6 +113,7 @@ class EntryLowering(NativeLowering):  # type: ignore[misc]
             link_own(module)
 
         def internalize_and_optimize() -> None:
+            _set_switches(library, getattr(state.func_id.func, "switches", ()))
             for function in library._final_module.functions:
                 if (
                     not function.is_declaration

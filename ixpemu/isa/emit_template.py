@@ -23,11 +23,13 @@ from ixpemu.engine.layout import (
     AFTER_NOTHING,
     CSR_VALUE,
     RESERVED_DEFER,
+    SINK,
     SPECIAL_A,
     SPECIAL_B,
     SPECIAL_D,
     STORE_WORDS,
 )
+from ixpemu.engine.observation import SEEN_ABORT, observing, see_branch, see_issue, see_value
 from ixpemu.engine.parameters import P_EARLY_BRANCH
 from ixpemu.engine.pointers import resolve
 from ixpemu.engine.registers import in_the_way
@@ -94,6 +96,7 @@ def run_private(state, engine, horizon, pending):
                 b_at = engine.at_b
             if special & uint32(SPECIAL_D):
                 d = engine.at_d
+        at = pc
         a = file[a_at]
         b = file[b_at]
         pc = uint32(pc + uint32(1)) & uint32(STORE_WORDS - 1)
@@ -104,14 +107,20 @@ def run_private(state, engine, horizon, pending):
             engine.cc_time = clock
             file[d] = r
             engine.previous_alu = r
+            if observing():
+                see_issue(state, engine.number, ctx, at, uint64(clock - uint64(1)), d, r, a_at, b_at)
         elif op < {results}:
 {result_cases}
             file[d] = r
             engine.previous_alu = r
+            if observing():
+                see_issue(state, engine.number, ctx, at, uint64(clock - uint64(1)), d, r, a_at, b_at)
         elif op < {branches}:
             target = uint32(i.target)
             taken = False
 {branch_cases}
+            if observing():
+                see_branch(state, engine.number, ctx, at, uint64(clock - uint64(1)), taken, target, i.defer, a_at, b_at)
             if taken:
                 abort = uint64(i.abort)
                 if early and engine.cc_time + uint64(1) != clock:
@@ -124,12 +133,16 @@ def run_private(state, engine, horizon, pending):
                     engine.after_abort = uint32(abort)
                     slots = uint32(i.defer)
                     continue
+                if observing() and abort:
+                    see_value(state, SEEN_ABORT, engine.number, ctx, at, clock, abort, 0)
                 slots = uint32(0)
                 pc = target
                 clock = uint64(clock + abort)
                 engine.aborted = uint64(engine.aborted + abort)
         else:
 {other_cases}
+            if observing():
+                see_issue(state, engine.number, ctx, at, uint64(clock - uint64(1)), SINK, 0, a_at, b_at)
         if slots:
             slots = uint32(slots - uint32(1))
             if slots == uint32(0):
@@ -137,6 +150,8 @@ def run_private(state, engine, horizon, pending):
                     break
                 engine.after = uint32(AFTER_NOTHING)
                 pc = engine.after_pc
+                if observing() and engine.after_abort:
+                    see_value(state, SEEN_ABORT, engine.number, ctx, at, clock, engine.after_abort, 0)
                 clock = uint64(clock + uint64(engine.after_abort))
                 engine.aborted = uint64(engine.aborted + uint64(engine.after_abort))
     engine.pc[ctx] = pc

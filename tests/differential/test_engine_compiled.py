@@ -24,11 +24,12 @@ def uncompiled() -> Iterator[Uncompiled]:
 # A failure is not made smaller: each attempt takes the uncompiled engine a second, and the names of the parts say where to look.
 @settings(max_examples=14, deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate],
           suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
-@given(machine=machines(), length=st.sampled_from([0, 0, 1, 7]))
-def test_the_same_state(uncompiled: Uncompiled, machine: Machine, length: int) -> None:
-    compiled = outcome(machine, CYCLES, length)
+@given(machine=machines(), length=st.sampled_from([0, 0, 1, 7]), watched=st.booleans())
+def test_the_same_state(uncompiled: Uncompiled, machine: Machine, length: int, watched: bool) -> None:
+    """And, where they are watched, the same records of what happened."""
+    compiled = outcome(machine, CYCLES, length, watched)
     EXECUTED.append(int(compiled["instructions"]))
-    other = uncompiled.outcome(machine, CYCLES, length)
+    other = uncompiled.outcome(machine, CYCLES, length, watched)
     assert {name for name in compiled.keys() | other.keys() if compiled.get(name) != other.get(name)} == set()
 
 

@@ -1,8 +1,8 @@
 """The engine as plain Python in another process, asked for the same runs: `python -m tests.support.uncompiled` answers line by
 line.
 
-A question is a JSON line [machine, cycles, slice length or 0]; the answer is the fingerprint of the chip after it. The tests'
-side is `Uncompiled`.
+A question is a JSON line [machine, cycles, slice length or 0, watched]; the answer is the fingerprint of the chip after it. The
+tests' side is `Uncompiled`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from types import TracebackType
 
 from ixpemu import Chip
 from ixpemu.chip_snapshot import ENGINE_HOUSEKEEPING, HOUSEKEEPING
+from ixpemu.trace.digest import TraceHash
 from tests.support.comparing import advance
 from tests.support.generated_programs import Machine
 
@@ -46,15 +47,18 @@ def _digest(octets: bytes) -> str:
     return hashlib.sha1(octets, usedforsecurity=False).hexdigest()
 
 
-def outcome(machine: Machine, cycles: int, length: int) -> dict[str, str | int]:
-    """The fingerprint after `cycles`, in slices of `length` or in one."""
+def outcome(machine: Machine, cycles: int, length: int, watched: bool = False) -> dict[str, str | int]:
+    """The fingerprint after `cycles`, in slices of `length` or in one; `watched`: with the digest of all that happened."""
     chip = machine.chip()
+    seen = TraceHash()
+    if watched:
+        chip.observe(seen)
     if length:
         while chip.cycle < cycles:
             chip.run(cycles=min(length, cycles - chip.cycle))
     else:
         advance(chip, cycles)
-    return fingerprint(chip) | {"instructions": chip.instructions}
+    return fingerprint(chip) | {"instructions": chip.instructions, "trace": seen.hexdigest(), "records": seen.count}
 
 
 class Uncompiled:
@@ -77,10 +81,10 @@ class Uncompiled:
         self._process.stdout.close()
         self._process.wait(timeout=30)
 
-    def outcome(self, machine: Machine, cycles: int, length: int) -> dict[str, str | int]:
+    def outcome(self, machine: Machine, cycles: int, length: int, watched: bool = False) -> dict[str, str | int]:
         """As the function, in that process."""
         assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(json.dumps([machine.to_json(), cycles, length]) + "\n")
+        self._process.stdin.write(json.dumps([machine.to_json(), cycles, length, watched]) + "\n")
         self._process.stdin.flush()
         answer = self._process.stdout.readline()
         assert answer, "the uncompiled process has ended"
@@ -94,8 +98,8 @@ def main() -> None:
     if COMPILED:
         raise SystemExit("set IXPEMU_JIT=0")
     for line in sys.stdin:
-        text, cycles, length = json.loads(line)
-        print(json.dumps(outcome(Machine.from_json(text), cycles, length)), flush=True)
+        text, cycles, length, watched = json.loads(line)
+        print(json.dumps(outcome(Machine.from_json(text), cycles, length, watched)), flush=True)
 
 
 if __name__ == "__main__":
