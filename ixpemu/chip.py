@@ -35,6 +35,7 @@ from ixpemu.engine.layout import (
     MARK_BREAK,
     MARK_EXTERNAL,
     MARK_PROBE,
+    MARK_WATCH,
     ME_COUNT,
     NEVER,
     RESERVED_NAMES,
@@ -295,7 +296,7 @@ class Chip:
         if to_break:
             mask |= 1 << STOP_BREAKPOINT
         self.state.engines["base_marks"] = (
-            MARK_EXTERNAL | (MARK_PROBE if self.mode == "default" else 0) | (MARK_BREAK if to_break else 0)
+            MARK_EXTERNAL | (MARK_PROBE | MARK_WATCH if self.mode == "default" else 0) | (MARK_BREAK if to_break else 0)
         )
         return self._drive.run(target, mask, None if until is None else lambda: until(self))
 

@@ -85,6 +85,8 @@ class Drive:
                 if self.used_up and self._quiet():
                     self.used_up = False
                     return self._stopped(STOP_QUIET)
+            for me in self._microengines:
+                me.settle()
             limit = min([target, *(agent.due() for agent in self.agents)])
             if limit <= self.cycle:
                 return self._stopped(STOP_CYCLES)

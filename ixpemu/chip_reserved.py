@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ixpemu.chip_rules import RULES, Rule
+from ixpemu.chip_rules import RULES, Rule, register_name
 from ixpemu.diagnostics import Diagnostic, MacroFrame, Note, Origin, Severity, Span
 from ixpemu.engine.layout import ME_COUNT, RESERVED_KINDS, STORE_WORDS
 from ixpemu.image import Image
@@ -27,21 +27,37 @@ class ReservedPlace:
     value: int
     count: int
 
+    @property
+    def about(self) -> str:
+        """What the event is about, in words."""
+        return register_name(self.value, self.ctx) if self.rule.register else self.rule.about(self.value)
+
     def diagnostic(self, images: Mapping[int, Image], severity: Severity = Severity.WARNING) -> Diagnostic:
         """What happened, where, by which rule, and what to do."""
-        about = self.rule.about(self.value)
+        image = None if self.me is None else images.get(self.me)
+        about = self.about + _source_name(image, self.about, self.address)
         text = self.rule.name + (f" ({about})" if about else "")
         if self.me is None:
             where, origin = "from outside of the microengines", None
         else:
             at = f"at {self.address}" if self.address < STORE_WORDS else "at no one instruction"
             where = f"microengine {self.me} context {self.ctx} {at}"
-            origin = origin_of(images.get(self.me), self.address)
+            origin = origin_of(image, self.address)
         times = "" if self.count <= 1 else f"; {self.count:,} times, first there"
         return Diagnostic(
             self.rule.code, f"{text}: {where}, cycle {self.cycle:,}{times}", severity, origin, self.rule.advice,
             (Note(self.rule.rule),),
         )
+
+
+def _source_name(image: Image | None, register: str, address: int) -> str:
+    """The name that the source has for a register there, behind a blank; nothing where the image does not say."""
+    if image is None:
+        return ""
+    for live in image.ranges:
+        if live.register == register and live.first <= address <= live.last:
+            return f" {live.name.rpartition('!')[2]}"
+    return ""
 
 
 def origin_of(image: Image | None, address: int) -> Origin | None:

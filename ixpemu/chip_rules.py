@@ -20,7 +20,7 @@ class Rule:
     """One kind of reserved behaviour. `name` is what short lists call it; `about` words the number that an event carries.
 
     `rule` and `advice` are sentences. `source` and `confidence` (H, M, L, assumed) are the hardware fact's. `fatal`: the machine
-    cannot go on from there, whatever is allowed.
+    cannot go on from there, whatever is allowed. `register`: the number of an event is a place in the register file.
     """
 
     kind: int
@@ -32,6 +32,7 @@ class Rule:
     source: str
     confidence: str
     fatal: bool = False
+    register: bool = False
 
     @property
     def label(self) -> str:
@@ -59,6 +60,18 @@ def _signals(value: int) -> str:
     """A mask of event signals by number: `signal 3`, `signals 4 5`."""
     numbers = [str(k) for k in range(1, 16) if value >> k & 1]
     return f"signal{'s' if len(numbers) > 1 else ''} {' '.join(numbers)}"
+
+
+def register_name(index: int, ctx: int) -> str:
+    """A word of the register file as context `ctx` writes it: `a3`, `$12`, `@b40`."""
+    prefix = next(text for limit, text in _REGISTERS if index < limit)
+    number = (index & 127) - 16 * ctx
+    if 0 <= number < 32 and (number < 16 or ctx % 2 == 0):
+        return f"{prefix}{number}"
+    return f"{'@' if index < e.SRAM_IN else ''}{prefix}{index & 127}"
+
+
+_REGISTERS = ((e.GPR_B, "a"), (e.SRAM_IN, "b"), (e.DRAM_IN, "$"), (e.NEIGHBOR, "$$"), (e.LOCAL_MEMORY, "n$"))
 
 
 def _address(value: int) -> str:
@@ -151,12 +164,54 @@ _RULES = (
          "DRAM is addressed in units of 8 bytes; the low three bits of an address are ignored.",
          "align the address to 8, and take the bytes you want out of the transfer registers",
          "HRM, DRAM addressing", "H"),
+    Rule(e.RESERVED_UNWRITTEN, codes.RESERVED_UNWRITTEN, "", _hex,
+         "After reset registers hold anything; only what was written, or has come for a command, may be read.",
+         "write it on every path that leads here, or use what the loader sets up",
+         "Linux and other loaders, which clear registers explicitly", "H", register=True),
+    Rule(e.RESERVED_IN_FLIGHT_READ, codes.RESERVED_IN_FLIGHT_READ, "", _hex,
+         "What a command brings is in its transfer registers only once its signal has come; until then they hold either value.",
+         "wait for the command's signal first: ctx_swap, ctx_arb or br_signal",
+         "HRM, transfer registers and signals", "H", register=True),
+    Rule(e.RESERVED_IN_FLIGHT_WRITE, codes.RESERVED_IN_FLIGHT_WRITE, "", _hex,
+         "A transfer register belongs to its command until the signal: a unit takes or fills it at a time of its own.",
+         "wait for the signal of the command under way, or use another register; only the defer slots of the command's own "
+         "ctx_swap may still write what it takes",
+         "HRM, transfer registers and signals", "H", register=True),
+    Rule(e.RESERVED_FLAGS_SWAPPED, codes.RESERVED_FLAGS_SWAPPED, "", _nothing,
+         "No source says that condition codes survive giving up the microengine; other threads set them meanwhile.",
+         "compare again behind the swap",
+         "no program of the vendor relies on it", "L"),
+    Rule(e.RESERVED_FLAGS_DOUBTFUL, codes.RESERVED_FLAGS_DOUBTFUL, "", _nothing,
+         "C and V are certain after additions and subtractions only; that others clear both is inferred from a descendant.",
+         "use a branch on N and Z (beq, bne, bmi, bpl), or compare with a subtraction",
+         "cost model of the descendant; nothing on the IXP2400", "M"),
+    Rule(e.RESERVED_SIGN, codes.RESERVED_SIGN, "", _hex,
+         "asr shifts in bit 31 of the previous instruction's result and not that of its own operand.",
+         "move the operand just before:  alu[--, --, B, x]  then  asr[y, x, >>n]",
+         "the descendant's compiler, library and cost model", "M"),
+    Rule(e.RESERVED_NO_PREVIOUS_A, codes.RESERVED_NO_PREVIOUS_A, "", _nothing,
+         "An indirect shift takes its amount from the A operand of the instruction just before, if that is a logical one.",
+         "put  alu[--, amount, OR, 0]  directly before it",
+         "cost model and library of the descendant", "M"),
+    Rule(e.RESERVED_NO_PREVIOUS_RESULT, codes.RESERVED_NO_PREVIOUS_RESULT, "", _nothing,
+         "indirect_ref and the ALU form of fast_wr take the result of the instruction just before, which has to be one that "
+         "has a result: no branch, no command, no CSR access, no swap.",
+         "build the word in the instruction directly before the command",
+         "public receive and transmit programs", "M"),
+    Rule(e.RESERVED_SHADOW, codes.RESERVED_SHADOW, "", _nothing,
+         "Three instructions have to lie between writing this CSR and using it; what it holds meanwhile is not defined.",
+         "move the write up, or put other work (or nop) between",
+         "register description of the descendant; HRM for the delay", "M"),
+    Rule(e.RESERVED_T_INDEX_SWAPPED, codes.RESERVED_T_INDEX_SWAPPED, "", _hex,
+         "There is one T_INDEX for all contexts of a microengine: after a swap it may be another one's.",
+         "write T_INDEX again behind every swap, three instructions before it is used",
+         "HRM, transfer register indexing; the descendant's libraries do so", "H"),
 )
 
 
 def _named(rule: Rule) -> Rule:
     return Rule(rule.kind, rule.code, e.RESERVED_NAMES[rule.kind], rule.about, rule.rule, rule.advice, rule.source,
-                rule.confidence, rule.fatal)
+                rule.confidence, rule.fatal, rule.register)
 
 
 RULES = MappingProxyType({rule.kind: _named(rule) for rule in _RULES})

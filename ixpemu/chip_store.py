@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ixpemu import codes
+from ixpemu.chip_watch import apply_plan
 from ixpemu.diagnostics import user_error
 from ixpemu.engine.decode import decode_words, empty_store
 from ixpemu.engine.layout import STORE_WORDS
@@ -26,6 +27,8 @@ class Store:
 
     def __init__(self, number: int, state: Any) -> None:
         self._engine = state.engines[number]
+        self._state, self._number = state, number
+        self.changed = False            # written word by word since it was last planned
         start = number * STORE_WORDS
         self._raw: npt.NDArray[np.uint64] = state.store[start : start + STORE_WORDS]
         self._code = state.code[start : start + STORE_WORDS]
@@ -47,6 +50,7 @@ class Store:
         self._raw[: len(words)] = np.array([int(word) for word in words], np.uint64) | np.uint64(WRITTEN)
         self._code[:] = empty_store()
         self._code[: len(words)] = decode_words(words, contexts)
+        self.plan(contexts)
 
     def decode_again(self, contexts: int) -> None:
         """Read all words anew for a context mode."""
@@ -57,6 +61,20 @@ class Store:
             records = decode_words([int(word) for word in self.words], contexts)
             there = self._raw[:last] != 0
             self._code[:last][there] = records[there]
+        self.changed = True
+
+    def plan(self, contexts: int) -> None:
+        """Mark the instructions that the engine has to look at for reserved behaviour; see `ixpemu.chip_watch`."""
+        self.changed = False
+        written = np.flatnonzero(self._raw)
+        raw = self._raw[: written[-1] + 1 if len(written) else 0].tolist()
+        words = tuple(word & ((1 << 40) - 1) if word else -1 for word in raw)
+        apply_plan(self._state, self._number, words, contexts)
+
+    def settle(self) -> None:
+        """Plan it if words were written one by one."""
+        if self.changed:
+            self.plan(4 if int(self._engine.ctx_enables) >> 31 else 8)
 
     def read(self, address: int) -> int:
         """A USTORE register as the XScale reads it: the word at the address set before, in two halves."""
@@ -85,4 +103,5 @@ class Store:
                 self._code[first : at + 1] = decode_words(words, contexts)
             else:
                 self._code[at : at + 1] = decode_words([int(self._raw[at]) & ((1 << 40) - 1)], contexts)
+            self.changed = True
             engine.ustore_address = (int(engine.ustore_address) & ~(STORE_WORDS - 1)) | (at + 1) % STORE_WORDS

@@ -191,6 +191,10 @@ class Microengine:
         self.engine.ctx_enables = (int(self.engine.ctx_enables) & 0x7FFFFFFF) | (1 << 31 if contexts == 4 else 0)
         self._store.load(words, contexts)
 
+    def settle(self) -> None:
+        """Before the chip runs: what was written into the control store is complete for now."""
+        self._store.settle()
+
     @property
     def store(self) -> npt.NDArray[np.uint64]:
         """The instruction words in the control store."""

@@ -157,6 +157,16 @@ RESERVED_MSF_MODE = _code(7018, "a mode of the media interface that is not model
 RESERVED_SIGNAL_LOST = _code(7019, "a signal raised while it was still set")
 RESERVED_SHORT_GET = _code(7020, "a get of more words than the ring held")
 RESERVED_UNALIGNED = _code(7021, "a DRAM address that is no multiple of 8")
+RESERVED_UNWRITTEN = _code(7022, "a register read that nobody has written")
+RESERVED_IN_FLIGHT_READ = _code(7023, "a transfer register read before its data has come")
+RESERVED_IN_FLIGHT_WRITE = _code(7024, "a transfer register overwritten while a command uses it")
+RESERVED_FLAGS_SWAPPED = _code(7025, "condition codes used after a swap")
+RESERVED_FLAGS_DOUBTFUL = _code(7026, "C or V used after an operation that leaves them open")
+RESERVED_SIGN = _code(7027, "an asr that shifts in the sign of another value")
+RESERVED_NO_PREVIOUS_A = _code(7028, "an indirect shift whose amount is not just before it")
+RESERVED_NO_PREVIOUS_RESULT = _code(7029, "a previous result used where there is none")
+RESERVED_SHADOW = _code(7030, "a CSR used too soon after it was written")
+RESERVED_T_INDEX_SWAPPED = _code(7031, "T_INDEX used after a swap")
 
 # 8xxx the isa/ files
 ISA_SYNTAX = _code(8001, "an .isa file does not follow the format")

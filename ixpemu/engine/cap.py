@@ -21,6 +21,7 @@ from ixpemu.engine.layout import (
 )
 from ixpemu.engine.parameters import P_SIGNAL_INTERTHREAD
 from ixpemu.engine.rings import configure_ring, place_ring_pointer
+from ixpemu.engine.watch import note_written
 
 RING_SPACE = 0x4800
 RING_SPACE_END = 0x4900
@@ -117,5 +118,6 @@ def reflect_write(state, engine, address, value, now):
         write_csr(state, engine, uint32(engine.context & uint32(7)), uint32(uint32(address) & uint32(0x3FC)), value, now)
     else:
         engine.file[reflect_place(address, True)] = uint32(value)
+        note_written(engine, reflect_place(address, True), uint32(1))
 
 

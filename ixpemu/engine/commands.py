@@ -25,6 +25,7 @@ from ixpemu.engine.layout import (
     EVENTS,
     MARK_READS_IN,
     QUEUE_UNITS,
+    RESERVED_IN_FLIGHT_WRITE,
     RESERVED_UNALIGNED,
     RESERVED_UNPOPULATED,
     SILENT,
@@ -115,7 +116,10 @@ def issue_command(state, engine, i, ctx, address, now):
     else:
         when = unit_time(state, engine, unit, command, words, now)
     if variant & uint32(COMPLETE_IN):
+        shared = owner.in_shared
         note_in(owner, event.ctx, event.first, words)
+        if owner.in_shared != shared:           # another command under way fills it as well
+            report(state, RESERVED_IN_FLIGHT_WRITE, me, ctx, pc, event.first)
     if variant & uint32(COMPLETE_OUT):
         note_out(owner, event.ctx, event.first, words)
     at = uint32(ctx * uint32(UNIT_COUNT) + unit)

@@ -25,6 +25,7 @@ from ixpemu.engine.layout import (
 )
 from ixpemu.engine.observation import SEEN_ABORT, SEEN_START, SEEN_SWAP, observing, see_value
 from ixpemu.engine.parameters import P_SWAP_ABORT, P_WAKE_CYCLES
+from ixpemu.engine.watch import show_marks
 
 
 @jit
@@ -74,6 +75,7 @@ def start_context(state, engine, ctx, now):
     row = uint32(uint32(ctx) * uint32(UNIT_COUNT) + uint32(UNIT_READY))
     if now > engine.ready_at[ctx]:
         engine.waits[row] = uint32(engine.waits[row] + uint32(now - engine.ready_at[ctx]))
+        engine.ready_at[ctx] = now
 
 
 @jit
@@ -175,6 +177,8 @@ def set_signals(state, engine, ctx, mask, unit, now):
 def enable_contexts(state, engine, mask, now):
     """Write the context enables. A context that executes goes on until it swaps out, even if it is disabled."""
     engine.enabled = uint32(mask)
+    if engine.watch_hidden:
+        show_marks(state, engine)
     for ctx in range(CONTEXTS):
         update_ready(state, engine, uint32(ctx), UNIT_SIGNAL, now)
 

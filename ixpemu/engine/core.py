@@ -34,6 +34,9 @@ from ixpemu.engine.layout import (
     LANE_ALARM,
     MARK_BREAK,
     MARK_PROBE,
+    MARK_READS_IN,
+    MARK_READS_IN_INDEXED,
+    MARK_WATCH,
     MARK_WRITES_OUT,
     MARK_WRITES_OUT_INDEXED,
     NEIGHBOR,
@@ -55,6 +58,9 @@ from ixpemu.engine.parameters import P_LOOKAHEAD
 from ixpemu.engine.registers import filled, pending_marks
 from ixpemu.engine.reserved import report_at
 from ixpemu.engine.units import access_cap, access_msf, flush_unit, flush_units
+from ixpemu.engine.watch import note_written, touched_in_flight, watch
+
+IN_FLIGHT = MARK_READS_IN | MARK_READS_IN_INDEXED | MARK_WRITES_OUT | MARK_WRITES_OUT_INDEXED
 
 
 @jit
@@ -103,6 +109,8 @@ def event_due(state, memory, slot, now):
         filled(engine, ctx, first, uint32(event.total))
         if observing():
             see_push(state, event, now)
+        if engine.watch_inputs:
+            note_written(engine, first, event.total)
         if event.packet != uint32(0):
             if engine.context != ctx and (engine.ready >> ctx) & uint32(1) == uint32(0):
                 # It has slept until now for whatever it worked on before, not for the packet that arrives.
@@ -112,6 +120,7 @@ def event_due(state, memory, slot, now):
             take_packet(state, engine, ctx, event.packet)
     elif kind == EVENT_NEIGHBOR:
         engine.file[uint32(uint32(NEIGHBOR) + (event.address & uint32(127)))] = event.value
+        note_written(engine, uint32(uint32(NEIGHBOR) + (event.address & uint32(127))), uint32(1))
         if event.flag:
             engine.neighbor_words = uint32(engine.neighbor_words + uint32(1))
         return
@@ -161,11 +170,17 @@ def commit_engine(state, memory, m, now):
             serve_probe(state, engine, ctx, uint32(i.probe), now)
             engine.probed = uint32(engine.probed | uint32(1))
         if marks:
+            if marks & uint32(MARK_WATCH):
+                watch(state, engine, i, ctx, now)
             issued = engine.retired
             if i.op < 200:
                 if marks & uint32(MARK_WRITES_OUT | MARK_WRITES_OUT_INDEXED):
                     flush_units(state, memory, now)
+                pc = engine.pc[ctx]
+                in_slots = engine.slots != uint32(0) and engine.after >= uint32(AFTER_SWAP)
                 run_private(state, engine, uint64(now + uint64(1)), uint32(0))
+                if marks & uint32(IN_FLIGHT):
+                    touched_in_flight(state, engine, i, ctx, pc, in_slots)
                 finish_forced(state, engine, i, ctx, now)
             else:
                 execute_external(state, memory, engine, i, ctx, now)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -207,11 +207,17 @@ def _external(decoded: Decoded) -> Record:
     return record
 
 
+@lru_cache(maxsize=1 << 16)
+def read_word(word: int, contexts: int) -> Decoded | None:
+    """The reading of a word, kept; None for what is no instruction."""
+    return instruction_set().decode(word, contexts)
+
+
 @cache
 def _read(word: int, contexts: int) -> tuple[Any, str]:
     """The record of a word, and how it takes part in reading a local CSR: "reads", "delivers" or nothing."""
     row = np.zeros((), CODE)
-    decoded = instruction_set().decode(word, contexts)
+    decoded = read_word(word, contexts)
     if decoded is None:
         record: Record = {"op": OP_ILLEGAL, "marks": MARK_EXTERNAL, "imm": word & 0xFFFFFFFF}
         role = ""

@@ -30,6 +30,7 @@ CONSTANT = LOCAL_MEMORY + 1024      # 256 words that hold 0..255: a constant ope
 SINK = CONSTANT + 256               # destination of results nobody wants
 CSR_VALUE = SINK + 1             # what a local_csr_rd read, for the immed that follows it
 FILE_WORDS = CSR_VALUE + 1
+WATCHED_WORDS = LOCAL_MEMORY        # registers of which it can be known whether they were written
 LOCAL_MEMORY_WORDS = 640            # populated; pointers reach 1,024
 
 # Marks of an instruction, compared with what is pending: any bit in common makes it an external operation.
@@ -39,6 +40,7 @@ MARK_READS_IN_INDEXED = 4   # the same through T_INDEX: any context's register
 MARK_WRITES_OUT_INDEXED = 8
 MARK_PROBE = 16
 MARK_BREAK = 32
+MARK_WATCH = 64             # may be reserved behaviour: watch.py looks first
 MARK_EXTERNAL = 128         # touches another thread or a unit: always external
 
 # Sources of what happens, in the order in which they go at one cycle: events, alarms, microengines.
@@ -89,7 +91,9 @@ STOP_NAMES = ("", "cycles", "idle", "quiet", "packets", "break", "halt", "reserv
  RESERVED_SIGNAL_LOST,
  RESERVED_SHORT_GET,
  RESERVED_UNALIGNED,
- ) = range(1, 22)
+ RESERVED_UNWRITTEN, RESERVED_IN_FLIGHT_READ, RESERVED_IN_FLIGHT_WRITE, RESERVED_FLAGS_SWAPPED, RESERVED_FLAGS_DOUBTFUL,
+ RESERVED_SIGN, RESERVED_NO_PREVIOUS_A, RESERVED_NO_PREVIOUS_RESULT, RESERVED_SHADOW, RESERVED_T_INDEX_SWAPPED,
+ ) = range(1, 32)
 RESERVED_NAMES = ("", "illegal instruction", "ran past the end of the program", "unpopulated memory", "put on a full ring",
                   "unpopulated local memory", "local_csr_rd without its immed", "branch or swap in a defer slot",
                   "command that the unit does not know", "scratch ring outside scratch memory",
@@ -100,6 +104,11 @@ RESERVED_NAMES = ("", "illegal instruction", "ran past the end of the program", 
                   "signal raised while still set",
                   "get of more words than the ring held",
                   "unaligned DRAM address",
+                  "register read that nobody has written", "transfer register read before its data has come",
+                  "transfer register of a command under way overwritten", "condition codes of before a swap",
+                  "C or V of a logical operation", "asr with the sign of another value",
+                  "indirect shift without its amount just before", "previous result used without one",
+                  "CSR used too soon after it was written", "T_INDEX of before a swap",
                   )
 RESERVED_KINDS = 64
 RESERVED_ROWS = 64          # places that are kept, the earliest ones
@@ -187,7 +196,13 @@ ENGINE = np.dtype([
     ("packet", "u4", (CONTEXTS,)),      # number of the packet a context works on, 0 for none
     ("instructions", "u4", (CONTEXTS,)), ("aborts", "u4", (CONTEXTS,)), ("stalls", "u4", (CONTEXTS,)),
     ("refs", "u4", (CONTEXTS * UNIT_COUNT,)), ("waits", "u4", (CONTEXTS * UNIT_COUNT,)),
-    ("slept_at", "u8", (CONTEXTS,)), ("ready_at", "u8", (CONTEXTS,)),
+    ("slept_at", "u8", (CONTEXTS,)), ("ready_at", "u8", (CONTEXTS,)),       # the latter is when it started, while it executes
+    # reserved behaviour, see watch.py
+    ("written", "u4", (WATCHED_WORDS // 32,)),      # registers that somebody has written, as far as anybody wants to know
+    ("watch_inputs", "u4"),     # instructions that want to know of transfer-in registers
+    ("watch_hidden", "u4"),     # 1: marks were taken away of which contexts that are not enabled would have use
+    ("doubt_time", "u8"),       # `cc_time` of condition codes whose C and V are inferred
+    ("t_index_time", "u8"),     # when T_INDEX was last written, where that is noted
 ], align=True)
 
 EVENT = np.dtype([

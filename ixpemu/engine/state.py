@@ -108,6 +108,9 @@ STATE = np.dtype([
     ("msf", MSF),
     ("events", EVENT, (EVENTS + QUEUE_UNITS * SILENT,)),
     ("code", CODE, (ME_COUNT * STORE_WORDS,)),
+    ("watch_rules", "u4", (ME_COUNT * STORE_WORDS,)),   # what watch.py looks at
+    ("watch_kind", "u1", (ME_COUNT * STORE_WORDS,)),    # RESERVED_* of what certainly offends
+    ("watch_left", "u1", (ME_COUNT * STORE_WORDS,)),    # contexts that have not looked yet
     ("store", "u8", (ME_COUNT * STORE_WORDS,)),     # the words behind `code`, for whoever reads the control store
     ("packets", PACKET, (PACKET_ROWS,)),
     # what an observed run has seen since the host last came; the last row is for what nobody wants

@@ -62,7 +62,7 @@ def cycles(case: Case) -> int:
 def events(chip: Chip) -> str:
     """A line for each place, without its cycle, which a change of latencies moves."""
     return "".join(
-        f"{place.rule.label} me{place.me} ctx{place.ctx} at {place.address}: {place.rule.name} ({place.rule.about(place.value)})"
+        f"{place.rule.label} me{place.me} ctx{place.ctx} at {place.address}: {place.rule.name} ({place.about})"
         f"{f' x{place.count}' if place.count > 1 else ''}\n"
         for place in chip.reserved_places)
 
