@@ -142,6 +142,7 @@ class App:
         first, first_packets = self.chip.cycle, self.finished
         target = None if packets is None else first_packets + packets
         moved, moved_at = self._moved(), first
+        failure: Diagnostic | None = None
         started = clock.perf_counter()
         with interrupts() as interrupted:
             while True:
@@ -159,13 +160,15 @@ class App:
                     moved, moved_at = counts, self.chip.cycle
                 elif end is None and self.chip.cycle - moved_at >= PATIENCE_CYCLES:
                     reason = self._reason(stop, end)
+                    failure = self.chip.deadlock()
                     break
+        failure = failure if stop.diagnostic is None else stop.diagnostic
         self._wall += clock.perf_counter() - started
         try:
             self.write_captures()
         except UserError as error:
-            raise CapturesUnwritten(self.report(reason, stop.diagnostic), *error.diagnostics) from None
-        return self.report(reason, stop.diagnostic)
+            raise CapturesUnwritten(self.report(reason, failure), *error.diagnostics) from None
+        return self.report(reason, failure)
 
     def write_captures(self) -> None:
         """Writes what the ports have sent so far; `run` does so at its end. UserError where some cannot be written; the others

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ixpemu import codes
 from ixpemu.app_file import AppSettings
 from ixpemu.app_loads import limit, loads
 from ixpemu.chip import Chip
@@ -29,7 +30,7 @@ def figures(
     state = chip.state
     # A chip on which nothing happens any more is taken to the end of the slice; that is no property of the run.
     last = max(int(state.now), *(int(engine["clock"]) for engine in state.engines))
-    cycles = min(chip.cycle, last) if stop == QUIET else chip.cycle
+    cycles = min(chip.cycle, last) if stop == QUIET or _is_deadlock(failure) else chip.cycle
     totals = collector.totals()
     followed = chip.mode != "fast"
     types = totals.types() if followed else ()
@@ -58,6 +59,10 @@ def figures(
         drops=drops, wall_seconds=wall, notes=(*overload, *(() if followed else (NOT_FOLLOWED,))), loads=busy, where=where,
         warnings=tuple(chip.warnings), failure=failure, captures=captures,
     )
+
+
+def _is_deadlock(failure: Diagnostic | None) -> bool:
+    return failure is not None and failure.code == codes.DEADLOCK
 
 
 def _where(chip: Chip, image: Image, me: int, ctx: int) -> Where:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ixpemu import arguments, chip_snapshot, codes
 from ixpemu.chip_agents import STORE, Agent, Entry, Journal
 from ixpemu.chip_csrs import Cap, Hash, Msf
+from ixpemu.chip_deadlock import deadlock
 from ixpemu.chip_drive import Drive
 from ixpemu.chip_memory import Memory, Scratch, flag_pages
 from ixpemu.chip_observe import Sink, kinds_of
@@ -173,6 +174,11 @@ class Chip:
         """Reserved behaviour as diagnostics: one for each place, with its source line, the rule and what to do."""
         return findings(self.state, self.images)
 
+    def deadlock(self) -> Diagnostic | None:
+        """If packets are inside, or input waits, while contexts sleep on signals that nobody can raise: who waits for what, and
+        who would raise it. A run in which nothing else happens ends by itself with the reason "deadlock"."""
+        return deadlock(self.state, self.me, self.images, self.cycle)
+
     # Programs
 
     def _me(self, me: int) -> Microengine:
@@ -275,7 +281,8 @@ class Chip:
         `cycles`: that many from now. `packets`: until so many more have been sent or dropped. `until`: called after every
         committed external operation, ends the run when true. `to_break`: stop at breakpoints. Reasons: "cycles", "packets",
         "until", "break", "halt" (a microengine executed halt), "reserved" (an instruction that cannot be executed; any reserved
-        behaviour if strict), "quiet" (nothing will happen any more, or all input is used up and no packet is inside).
+        behaviour if strict), "deadlock" (nothing will happen any more, with packets inside that
+        threads wait for in vain), "quiet" (nothing will happen any more, or all input is used up and no packet is inside).
         """
         for name, value in (("cycles", cycles), ("packets", packets)):
             if value is not None and (not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 0):

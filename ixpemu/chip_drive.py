@@ -7,12 +7,14 @@ slice is the engine's.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ixpemu.chip_agents import Agent
+from ixpemu.chip_deadlock import SHOWN, deadlock, describe, stuck
 from ixpemu.chip_observe import Observation
 from ixpemu.chip_ports import Ports
 from ixpemu.chip_stop import Stop, places, stopped
@@ -102,7 +104,7 @@ class Drive:
                 self.cycle = (
                     target if target < NEVER else max(self.cycle, int(self._now[0]), int(self._state.engines["clock"].max()))
                 )
-                return self._stopped(STOP_QUIET)
+                return self._idle()
             else:
                 if reason == STOP_RESERVED:
                     self._find_first(mask)
@@ -134,6 +136,16 @@ class Drive:
             if stop.reason not in ("cycles", "quiet"):
                 return stop
         return Stop("step", self.cycle, me.number, message=f"step at cycle {self.cycle:,}; {places(self._microengines)}")
+
+    def _idle(self) -> Stop:
+        """Nothing will happen any more: that is the end, or a deadlock."""
+        found = deadlock(self._state, self._microengines, self._images, int(self._now[0]))
+        if found is not None:
+            first = stuck(self._state, self._microengines)[0]
+            return Stop("deadlock", self.cycle, first.me, first.ctx, first.address, found.message, found)
+        stop = self._stopped(STOP_QUIET)
+        waiting = [describe(one, self._microengines, self._images) for one in stuck(self._state, self._microengines)]
+        return replace(stop, message="; ".join((stop.message, *waiting[:SHOWN])))
 
     def _stopped(self, reason: int) -> Stop:
         return stopped(self._state, self._microengines, reason, self.cycle, self._images)

@@ -167,6 +167,7 @@ RESERVED_NO_PREVIOUS_A = _code(7028, "an indirect shift whose amount is not just
 RESERVED_NO_PREVIOUS_RESULT = _code(7029, "a previous result used where there is none")
 RESERVED_SHADOW = _code(7030, "a CSR used too soon after it was written")
 RESERVED_T_INDEX_SWAPPED = _code(7031, "T_INDEX used after a swap")
+DEADLOCK = _code(7900, "contexts wait for what nobody can raise, and packets with them")
 
 # 8xxx the isa/ files
 ISA_SYNTAX = _code(8001, "an .isa file does not follow the format")

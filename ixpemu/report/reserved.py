@@ -23,6 +23,17 @@ Confidence is that of the hardware fact: H published or observed, M inferred, L 
 """
 
 
+DEADLOCK = """\
+## IXP7900 deadlock
+
+When nothing will ever happen any more while packets are inside (or elements of input wait), and contexts sleep on signals that
+nobody can raise, a run stops with the reason `deadlock` in every mode, and says which context waits for which signal, by its name
+in the source, and which command or thread would raise it. An application in which other threads still poll ends when nothing has
+moved for 10 ms on the chip, and says the same. Threads that wait for input, a context that was killed, and signals under way are
+no deadlock; a program without packets that sleeps for good just ends as `quiet`, with the same words in its message.
+"""
+
+
 def rules_page() -> str:
     """The page as Markdown."""
     parts = [HEAD]
@@ -33,4 +44,4 @@ def rules_page() -> str:
             f"## {rule.label} {rule.name}\n\n{TITLES[rule.code].capitalize()}. {rule.rule}{stops}\n\n{advice}.\n\n"
             f"Confidence {rule.confidence}: {rule.source}.\n"
         )
-    return "\n".join(parts)
+    return "\n".join([*parts, DEADLOCK])
