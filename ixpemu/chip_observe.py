@@ -23,6 +23,7 @@ from ixpemu.engine.observation import (
     SEEN_DONE,
     SEEN_NAMES,
     SEEN_NEIGHBOR,
+    SEEN_PACKET,
     SEEN_REGISTER,
     SEEN_RING,
     SEEN_SEND,
@@ -42,7 +43,7 @@ _FAR = 1 << 55                  # later than any cycle that a run reaches
 
 # Which stream a kind belongs to: one of words and signals that arrive, of units, or of microengines.
 _BASE = np.full(len(SEEN_NAMES), _FROM_ME, np.uint64)
-_BASE[[SEEN_REGISTER, SEEN_DONE, SEEN_SIGNAL]] = 0
+_BASE[[SEEN_REGISTER, SEEN_DONE, SEEN_SIGNAL, SEEN_PACKET]] = 0
 _BASE[[SEEN_ACCESS, SEEN_WRITE, SEEN_RING]] = _FROM_UNITS
 _BASE[[SEEN_SEND, SEEN_NEIGHBOR]] = _SENT       # by instructions and by the CAP; noted in the order in which they commit
 

@@ -111,7 +111,7 @@ def run_command(
     """Run an application and print what each type of packet cost."""
     unwritten: UserError | None = None
     try:
-        limits = _limits(packets, cycles, time, made=traffic is not None, mode=mode)
+        limits = run_limits(packets, cycles, time, made=traffic is not None, mode=mode)
         from ixpemu.app_file import PORTS
 
         feeds, captures = port_files("--pcap", pcap or [], PORTS), port_files("--out", out or [], PORTS)
@@ -150,7 +150,7 @@ def _same(warning: Diagnostic, failure: Diagnostic) -> bool:
     return warning.code == failure.code and warning.origin == failure.origin and failure.message in warning.message
 
 
-def _limits(packets: str | None, cycles: str | None, time: str | None, *, made: bool, mode: str) -> Limits:
+def run_limits(packets: str | None, cycles: str | None, time: str | None, *, made: bool, mode: str) -> Limits:
     """Where the run ends, from its options; `made` says whether its traffic is, so that it has no end of its own."""
     given = [name for name, value in (("--packets", packets), ("--cycles", cycles), ("--time", time)) if value is not None]
     if len(given) > 1:

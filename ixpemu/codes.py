@@ -134,6 +134,7 @@ NAME_AMBIGUOUS = _code(6071, "a name that several registers of an image have")
 RUN_ARGUMENT = _code(6068, "a run or break that makes no sense")
 PROGRAM_UNUSABLE = _code(6069, "what is to be loaded is no program")
 EVENT_KIND = _code(6080, "a kind of event that does not exist")
+TRACE_DAMAGED = _code(6081, "a file is no trace, or a damaged one")
 
 # 7xxx reserved behaviour of the running chip; what stands behind each is in chip_rules
 RESERVED_ILLEGAL = _code(7001, "an illegal instruction")

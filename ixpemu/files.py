@@ -6,13 +6,15 @@ the operating system refuses becomes a `UserError`. No formats here but that of 
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 from ixpemu import codes
 from ixpemu.diagnostics import UserError, user_error
@@ -79,19 +81,34 @@ def write_atomically(path: str | Path, content: bytes) -> None:
 
     A link is followed and stays; a device or a pipe is written to as it is; the permissions of an older file are kept.
     """
+    with written_atomically(path) as stream:
+        stream.write(content)
+
+
+@contextlib.contextmanager
+def written_atomically(path: str | Path) -> Iterator[IO[bytes]]:
+    """The same for what is written piece by piece: a stream, whose file appears under its name when the block is left."""
     try:
         mode = _mode_of(path)
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from None
+    try:
         if mode is None or stat.S_ISREG(mode):
-            _replace(Path(os.path.realpath(path)), mode, content)
+            with _replacing(Path(os.path.realpath(path)), mode) as stream:
+                yield stream
         else:
             with open(path, "wb") as stream:
-                stream.write(content)
-    except (OSError, ValueError) as error:
-        number = error.errno if isinstance(error, OSError) else None
-        raise user_error(
-            codes.FILE_UNWRITABLE, f"cannot write {path}: {_reason(error)}",
-            help=_WRITE_HELP.get(number or 0, "choose a place that you may write to"),
-        ) from None
+                yield stream
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: str | Path, error: OSError | ValueError) -> UserError:
+    number = error.errno if isinstance(error, OSError) else None
+    return user_error(
+        codes.FILE_UNWRITABLE, f"cannot write {path}: {_reason(error)}",
+        help=_WRITE_HELP.get(number or 0, "choose a place that you may write to"),
+    )
 
 
 def check_output(path: str | Path) -> None:
@@ -129,12 +146,13 @@ def _mode_of(path: str | Path) -> int | None:
     return mode
 
 
-def _replace(target: Path, mode: int | None, content: bytes) -> None:
+@contextlib.contextmanager
+def _replacing(target: Path, mode: int | None) -> Iterator[IO[bytes]]:
     # The name of the temporary file is short, whatever the target's: the longest name allowed is no less allowed here.
     descriptor, temporary = tempfile.mkstemp(prefix=".ixpemu-", dir=target.parent)
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
+            yield stream
         if mode is None:
             # mkstemp makes files for their owner alone; an output file gets what the user's umask says.
             umask = os.umask(0)

@@ -14,13 +14,19 @@ from pathlib import Path
 from typing import Any
 
 
-def compile_all() -> None:
-    """Has numba compile all of the engine, or load it from its cache: what runs microengines, and what Python asks of them."""
+def compile_all(observed: bool = False) -> None:
+    """Has numba compile all of the engine, or load it from its cache: what runs microengines, and what Python asks of them.
+
+    `observed`: the variant that watches, too.
+    """
     from ixpemu.chip import Chip
 
     chip = Chip()
     chip.start(0, contexts=0)
     chip.run(cycles=1)
+    if observed:
+        chip.observe(lambda events: None)
+        chip.run(cycles=1)
 
 
 def _compile() -> dict[str, Any]:

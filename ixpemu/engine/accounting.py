@@ -195,6 +195,8 @@ def serve_probe(state, engine, ctx, probe, now):
     packet = engine.packet[ctx]
     if row.action == uint8(PROBE_NOTHING):
         take_packet(state, engine, ctx, uint32(0))
+        if observing():
+            see_probe(state, engine, ctx, probe, 0, now)
         return
     if row.action == uint8(PROBE_BEGIN):
         if packet != uint32(0):

@@ -53,7 +53,7 @@ from ixpemu.engine.layout import (
     UNIT_MSF,
 )
 from ixpemu.engine.msf import msf_timer_event, receive_event, transmit_event
-from ixpemu.engine.observation import OBSERVED_FULL, observing, see_push, see_signals
+from ixpemu.engine.observation import OBSERVED_FULL, SEEN_PACKET, observing, see_push, see_signals, see_value
 from ixpemu.engine.parameters import P_LOOKAHEAD
 from ixpemu.engine.registers import filled, pending_marks
 from ixpemu.engine.reserved import report_at
@@ -118,6 +118,8 @@ def event_due(state, memory, slot, now):
                 engine.waits[row] = uint32(engine.waits[row] + uint32(now - engine.slept_at[ctx]))
                 engine.slept_at[ctx] = now
             take_packet(state, engine, ctx, event.packet)
+            if observing():
+                see_value(state, SEEN_PACKET, event.me, ctx, 0, now, event.packet, 0)
     elif kind == EVENT_NEIGHBOR:
         engine.file[uint32(uint32(NEIGHBOR) + (event.address & uint32(127)))] = event.value
         note_written(engine, uint32(uint32(NEIGHBOR) + (event.address & uint32(127))), uint32(1))

@@ -57,9 +57,10 @@ OBSERVED = np.dtype([
     SEEN_TEST,          # a signal is tested: `address` its number, `value` 1 if it had arrived
     SEEN_NEIGHBOR,      # a word is sent to a next-neighbour register: `address` microengine * 128 + register, `value`, `extra` in
                         # how many cycles
-) = range(1, 19)
+    SEEN_PACKET,        # the context works on packet `value` from here on, since the status of its element arrived
+) = range(1, 20)
 SEEN_NAMES = ("", "issue", "branch", "abort", "stall", "swap", "start", "command", "access", "write", "register", "done",
-              "signal", "send", "ring", "probe", "csr", "test", "neighbor")
+              "signal", "send", "ring", "probe", "csr", "test", "neighbor", "packet")
 
 
 @jit
