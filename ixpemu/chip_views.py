@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from ixpemu import arguments, codes
 from ixpemu.chip_csrs import Registers
-from ixpemu.chip_store import USTORE_LAST, Store
+from ixpemu.chip_store import USTORE_DATA_UPPER, USTORE_LAST, Store
 from ixpemu.diagnostics import user_error
-from ixpemu.engine.host import HOST_CSR_READ, HOST_CSR_WRITE, HOST_SIGNAL
+from ixpemu.engine.host import HOST_CSR_READ, HOST_CSR_WRITE, HOST_REPORT, HOST_SIGNAL
 from ixpemu.engine.layout import (
     CONTEXTS,
     DRAM_IN,
@@ -27,6 +27,7 @@ from ixpemu.engine.layout import (
     LOCAL_MEMORY,
     LOCAL_MEMORY_WORDS,
     NEIGHBOR,
+    RESERVED_STORE_RUNNING,
     SIGNAL_BITS,
     SRAM_IN,
     SRAM_OUT,
@@ -174,6 +175,8 @@ class Microengine:
 
     def _write(self, address: int, value: int) -> None:
         if address <= USTORE_LAST:
+            if address == USTORE_DATA_UPPER and int(self.engine.enabled):
+                self.call(HOST_REPORT, RESERVED_STORE_RUNNING, int(self.engine.ustore_address) % STORE_WORDS)
             self._store.write(address, value)
             return
         before = self.contexts

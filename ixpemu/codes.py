@@ -168,6 +168,12 @@ RESERVED_NO_PREVIOUS_A = _code(7028, "an indirect shift whose amount is not just
 RESERVED_NO_PREVIOUS_RESULT = _code(7029, "a previous result used where there is none")
 RESERVED_SHADOW = _code(7030, "a CSR used too soon after it was written")
 RESERVED_T_INDEX_SWAPPED = _code(7031, "T_INDEX used after a swap")
+RESERVED_T_INDEX_WINDOW = _code(7032, "T_INDEX used outside of the context's own transfer registers")
+RESERVED_NEIGHBOR_RING = _code(7033, "a get from an empty next-neighbour ring, or a put on a full one")
+RESERVED_NO_NEIGHBOR = _code(7034, "something sent to a neighbour that is not there")
+RESERVED_RANDOM = _code(7035, "a random number read before it was seeded")
+RESERVED_MULTIPLIER = _code(7036, "a hash before its multiplier was set")
+RESERVED_STORE_RUNNING = _code(7037, "a control store written while its microengine runs")
 DEADLOCK = _code(7900, "contexts wait for what nobody can raise, and packets with them")
 
 # 8xxx the isa/ files

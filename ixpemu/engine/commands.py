@@ -23,7 +23,6 @@ from ixpemu.engine.layout import (
     EVENT_PULL,
     EVENT_PUSH,
     EVENTS,
-    MARK_READS_IN,
     QUEUE_UNITS,
     RESERVED_IN_FLIGHT_WRITE,
     RESERVED_UNALIGNED,
@@ -277,15 +276,10 @@ def push_words(state, me, ctx, first, words, signals, unit, packet, now):
 
 
 @jit
-def expect_push(state, me, ctx):
-    """Say that a push to this context will come at some time (a thread on a free list): reads of its transfer-in registers commit
-    in time order from now on. Every `push_words` ends one expectation."""
-    engine = state.engines[me]
-    engine.in_pending[ctx] = uint32(engine.in_pending[ctx] + uint32(1))
-    engine.in_total = uint32(engine.in_total + uint32(1))
-    engine.marks[ctx] = uint32(engine.marks[ctx] | uint32(MARK_READS_IN))
-    engine.in_registers[ctx] = uint64(0xFFFFFFFFFFFFFFFF)
-    engine.in_shared = uint32(engine.in_shared | (uint32(1) << uint32(ctx)))
+def expect_push(state, me, ctx, first):
+    """Say that two words for the registers from register-file index `first` on will come at some time (a thread on a free list):
+    reads of these commit in time order from now on. Every `push_words` ends one expectation."""
+    note_in(state.engines[me], ctx, first, 2)
 
 
 @jit

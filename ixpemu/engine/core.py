@@ -42,6 +42,7 @@ from ixpemu.engine.layout import (
     NEIGHBOR,
     NEVER,
     QUEUE_UNITS,
+    RESERVED_NEIGHBOR_RING,
     RESERVED_SIGNAL_LOST,
     STOP_BREAKPOINT,
     STOP_COMMIT,
@@ -124,6 +125,8 @@ def event_due(state, memory, slot, now):
         engine.file[uint32(uint32(NEIGHBOR) + (event.address & uint32(127)))] = event.value
         note_written(engine, uint32(uint32(NEIGHBOR) + (event.address & uint32(127))), uint32(1))
         if event.flag:
+            if engine.neighbor_words >= uint32(128):
+                report_at(state, RESERVED_NEIGHBOR_RING, event.command, ctx, event.pc, engine.neighbor_words, now)
             engine.neighbor_words = uint32(engine.neighbor_words + uint32(1))
         return
     if event.signals != uint32(0):
@@ -183,7 +186,7 @@ def commit_engine(state, memory, m, now):
                 run_private(state, engine, uint64(now + uint64(1)), uint32(0))
                 if marks & uint32(IN_FLIGHT):
                     touched_in_flight(state, engine, i, ctx, pc, in_slots)
-                finish_forced(state, engine, i, ctx, now)
+                finish_forced(state, engine, i, ctx, pc, now)
             else:
                 execute_external(state, memory, engine, i, ctx, now)
             if engine.retired != issued:                # not if it only waits for room in its FIFO

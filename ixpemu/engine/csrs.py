@@ -20,6 +20,9 @@ from ixpemu.engine.layout import (
     EVENT_SIGNAL,
     ME_COUNT,
     NEVER,
+    RESERVED_NO_NEIGHBOR,
+    RESERVED_RANDOM,
+    RESERVED_STORE_RUNNING,
     SHADOW_BYTE_INDEX,
     SHADOW_NN_GET,
     SHADOW_NN_PUT,
@@ -30,6 +33,7 @@ from ixpemu.engine.layout import (
 from ixpemu.engine.observation import SEEN_SEND, SEEN_SIGNAL, observing, see_send, see_value
 from ixpemu.engine.parameters import P_SIGNAL_NEIGHBOR, P_SIGNAL_SAME
 from ixpemu.engine.pointers import apply_due_shadows, write_shadowed
+from ixpemu.engine.reserved import report
 
 
 @jit
@@ -128,6 +132,8 @@ def read_rare_csr(state, engine, ctx, address, now):
     if address == uint32(n.CSR_PROFILE_COUNT):
         return uint32((now + engine.profile_offset) & uint64(0xFFFF))
     if address == uint32(n.CSR_PSEUDO_RANDOM_NUMBER):
+        if engine.prn == uint32(0):
+            report(state, RESERVED_RANDOM, engine.number, ctx, engine.pc[ctx], 0)
         return next_random(engine, now)
     if address == uint32(n.CSR_ACTIVE_FUTURE_COUNT):
         return engine.future_count[ctx]
@@ -182,6 +188,8 @@ def write_csr(state, engine, ctx, address, value, now):
         if other != engine.number:
             send_signal(state, engine.number, ctx, other, to, uint32((value >> uint32(3)) & uint32(15)),
                         uint64(now + uint64(state.parameter[P_SIGNAL_NEIGHBOR])))
+        else:
+            report(state, RESERVED_NO_NEIGHBOR, engine.number, ctx, engine.pc[ctx], 0)
     elif address == uint32(n.CSR_ACTIVE_CTX_WAKEUP_EVENTS):
         engine.wakeup[ctx] = value & uint32(0x1FFFF)
     elif address == uint32(n.CSR_ACTIVE_CTX_SIG_EVENTS):
@@ -245,6 +253,9 @@ def write_rare_csr(state, engine, ctx, address, value, now):
     elif address == uint32(n.CSR_INDIRECT_FUTURE_COUNT_SIGNAL):
         engine.future_signal[pointed] = value & uint32(15)
     else:
+        if address == uint32(n.CSR_USTORE_DATA_UPPER):
+            report(state, RESERVED_STORE_RUNNING, engine.number, ctx, engine.pc[ctx],
+                   engine.csr_other[uint32(n.CSR_USTORE_ADDRESS >> 2)] & uint32(0xFFF))
         engine.csr_other[(address >> uint32(2)) & uint32(127)] = value
 
 

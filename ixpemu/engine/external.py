@@ -6,7 +6,7 @@ turn because a transfer register they touch is still in use. Private instruction
 
 from __future__ import annotations
 
-from numpy import uint8, uint32, uint64
+from numpy import uint8, uint16, uint32, uint64
 
 from ixpemu.engine.actions import (
     ARBITRATE_GO,
@@ -47,6 +47,7 @@ from ixpemu.engine.layout import (
     RESERVED_CSR_READ,
     RESERVED_DEFER,
     RESERVED_ILLEGAL,
+    RESERVED_NO_NEIGHBOR,
     RESERVED_STORE_END,
     SILENT,
     SINK,
@@ -330,7 +331,7 @@ def neighbor_of(state, engine):
 
 
 @jit
-def finish_forced(state, engine, i, ctx, now):
+def finish_forced(state, engine, i, ctx, pc, now):
     """After a private instruction that had to commit in time order: send a next-neighbour result on its way."""
     if (uint32(i.special) & uint32(SPECIAL_D)) == uint32(0):
         return
@@ -340,6 +341,7 @@ def finish_forced(state, engine, i, ctx, now):
     to = neighbor_of(state, engine)
     own_mode = (engine.ctx_enables >> uint32(20)) & uint32(1)
     if to == engine.number and own_mode == uint32(0):
+        report(state, RESERVED_NO_NEIGHBOR, engine.number, ctx, pc, 0)
         return                                      # the last microengine has no next one
     receiver = state.engines[to]
     place = uint32(uint32(i.d) & uint32(0xFF))
@@ -360,3 +362,5 @@ def finish_forced(state, engine, i, ctx, now):
     event.address = place
     event.value = engine.file[SINK]
     event.flag = uint8(1) if ring else uint8(0)
+    event.pc = uint16(pc)
+    event.command = uint8(engine.number)

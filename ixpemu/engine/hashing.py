@@ -18,6 +18,22 @@ G128_HIGH = (1 << (98 - 64)) | (1 << (69 - 64))
 
 
 @jit
+def no_multiplier(state, bits):
+    """Whether the multiplier of that many bits is 0, as after power-up."""
+    first = uint32(HASH_MULTIPLIER_64)
+    words = uint32(2)
+    if uint32(bits) == uint32(48):
+        first = uint32(HASH_MULTIPLIER_48)
+    elif uint32(bits) == uint32(128):
+        first = uint32(HASH_MULTIPLIER_128)
+        words = uint32(4)
+    found = uint32(0)
+    for k in range(words):
+        found = uint32(found | state.hash_multiplier[uint32(first + uint32(k))])
+    return found == uint32(0)
+
+
+@jit
 def hash_short(key, multiplier, bits):
     """The hash of 48 or 64 `bits`."""
     mask = uint64(0xFFFFFFFFFFFF) if uint32(bits) == uint32(48) else uint64(0xFFFFFFFFFFFFFFFF)

@@ -16,10 +16,11 @@ from ixpemu.engine.jit import entry, jit
 from ixpemu.engine.layout import ORIGINATED, UNIT_SIGNAL
 from ixpemu.engine.msf import msf_fast_write, msf_read, msf_write
 from ixpemu.engine.pointers import apply_due_shadows
+from ixpemu.engine.reserved import report_at
 from ixpemu.engine.rings import get_word, put_word, update_flag
 
 (HOST_CAP_READ, HOST_CAP_WRITE, HOST_CSR_READ, HOST_CSR_WRITE, HOST_MSF_READ, HOST_MSF_WRITE, HOST_MSF_FAST, HOST_RING_GET,
- HOST_RING_PUT, HOST_ENABLE, HOST_RESET, HOST_SIGNAL, HOST_ORIGINATE) = range(1, 14)
+ HOST_RING_PUT, HOST_ENABLE, HOST_RESET, HOST_SIGNAL, HOST_ORIGINATE, HOST_REPORT) = range(1, 15)
 READS = frozenset((HOST_CAP_READ, HOST_CSR_READ, HOST_MSF_READ))
 """Operations that change nothing (but for registers that clear when read)."""
 
@@ -91,6 +92,8 @@ def host_call(state, memory, operation, a, b, c, now):
     elif operation == uint32(HOST_SIGNAL):
         set_signals(state, state.engines[first], second, third, UNIT_SIGNAL, now)
         stop_engine_key(state, state.engines[first])
+    elif operation == uint32(HOST_REPORT):
+        report_at(state, first, uint32(255), uint32(0), uint32(0), second, now)
     elif operation == uint32(HOST_ORIGINATE) and state.mode != uint32(0):
         number = new_packet(state, uint32(ORIGINATED), second, now)
         bind_handle(state, first, number)

@@ -93,7 +93,9 @@ STOP_NAMES = ("", "cycles", "idle", "quiet", "packets", "break", "halt", "reserv
  RESERVED_UNALIGNED,
  RESERVED_UNWRITTEN, RESERVED_IN_FLIGHT_READ, RESERVED_IN_FLIGHT_WRITE, RESERVED_FLAGS_SWAPPED, RESERVED_FLAGS_DOUBTFUL,
  RESERVED_SIGN, RESERVED_NO_PREVIOUS_A, RESERVED_NO_PREVIOUS_RESULT, RESERVED_SHADOW, RESERVED_T_INDEX_SWAPPED,
- ) = range(1, 32)
+ RESERVED_T_INDEX_WINDOW, RESERVED_NEIGHBOR_RING, RESERVED_NO_NEIGHBOR, RESERVED_RANDOM, RESERVED_MULTIPLIER,
+ RESERVED_STORE_RUNNING,
+ ) = range(1, 38)
 RESERVED_NAMES = ("", "illegal instruction", "ran past the end of the program", "unpopulated memory", "put on a full ring",
                   "unpopulated local memory", "local_csr_rd without its immed", "branch or swap in a defer slot",
                   "command that the unit does not know", "scratch ring outside scratch memory",
@@ -109,6 +111,9 @@ RESERVED_NAMES = ("", "illegal instruction", "ran past the end of the program", 
                   "C or V of a logical operation", "asr with the sign of another value",
                   "indirect shift without its amount just before", "previous result used without one",
                   "CSR used too soon after it was written", "T_INDEX of before a swap",
+                  "T_INDEX outside of the context's registers", "next-neighbour ring without a word or without room",
+                  "signal or word to a neighbour that is not there", "random number without a seed",
+                  "hash without a multiplier", "control store written while it runs",
                   )
 RESERVED_KINDS = 64
 RESERVED_ROWS = 64          # places that are kept, the earliest ones

@@ -22,6 +22,8 @@ from ixpemu.engine.layout import (
     POINTER_NEIGHBOR,
     POINTER_SRAM,
     RESERVED_LOCAL_MEMORY,
+    RESERVED_NEIGHBOR_RING,
+    RESERVED_T_INDEX_WINDOW,
     SINK,
     SPECIAL_A,
     SPECIAL_B,
@@ -67,6 +69,13 @@ def write_shadowed(state, engine, ctx, which, value, retired):
 
 
 @jit
+def outside_window(engine, ctx):
+    """Whether T_INDEX stands at a transfer register of another context than `ctx`."""
+    other = (engine.t_index >> uint32(4)) ^ uint32(ctx)
+    return (other & uint32(6) if engine.ctx_enables >> uint32(31) else other & uint32(7)) != uint32(0)
+
+
+@jit
 def pointer_place(state, engine, ctx, what, destination, now):
     """Register-file index of the operand `what` (pointer kind << 8 | offset)."""
     kind = uint32(what) >> uint32(8)
@@ -76,6 +85,8 @@ def pointer_place(state, engine, ctx, what, destination, now):
         if word >= uint32(LOCAL_MEMORY_WORDS):
             report_at(state, RESERVED_LOCAL_MEMORY, engine.number, ctx, engine.pc[ctx], word, now)
         return uint32(uint32(LOCAL_MEMORY) + word)
+    if kind <= uint32(POINTER_DRAM) and outside_window(engine, ctx):
+        report_at(state, RESERVED_T_INDEX_WINDOW, engine.number, ctx, engine.pc[ctx], uint32(engine.t_index << uint32(2)), now)
     if kind == uint32(POINTER_SRAM):
         return uint32(uint32(SRAM_OUT if destination else SRAM_IN) + (engine.t_index & uint32(127)))
     if kind == uint32(POINTER_DRAM):
@@ -118,7 +129,9 @@ def resolve(state, engine, i, ctx, retired, now):
         take = (post >> uint32(6)) & uint32(3)
         if take:
             engine.nn_get = moved(engine.nn_get, take, uint32(128))
-            if engine.neighbor_words:
+            if engine.neighbor_words == uint32(0):
+                report_at(state, RESERVED_NEIGHBOR_RING, engine.number, ctx, engine.pc[ctx], 0, now)
+            else:
                 engine.neighbor_words = uint32(engine.neighbor_words - uint32(1))
 
 

@@ -84,7 +84,7 @@ def add_thread(state, which, entry, now):
         report_at(state, RESERVED_THREAD_ENTRY, me, ctx, msf.writer_pc, entry, now)
     msf.thread_ring[uint32(which * uint32(THREADS_MAX) + (tail & uint32(THREADS_MAX - 1)))] = uint16(entry)
     msf.thread_tail[which] = uint32(tail + uint32(1))
-    expect_push(state, me, ctx)
+    expect_push(state, me, ctx, uint32(uint32(SRAM_IN) + uint32(16) * ctx + (entry & uint32(15))))
     if tail == msf.thread_head[which]:
         restart_timer(state, which, now)
     deliver(state, which, now)

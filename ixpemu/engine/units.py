@@ -11,12 +11,13 @@ from numpy import uint32, uint64
 
 from ixpemu.engine.cap import cap_read, cap_write, reflect_engine, reflect_read, reflect_write
 from ixpemu.engine.commands import end_pull, push_words
-from ixpemu.engine.hashing import hash_long, hash_words
+from ixpemu.engine.hashing import hash_long, hash_words, no_multiplier
 from ixpemu.engine.jit import jit
 from ixpemu.engine.layout import (
     DRAM_OUT,
     EVENTS,
     QUEUE_UNITS,
+    RESERVED_MULTIPLIER,
     RESERVED_SHORT_GET,
     SRAM_IN,
     SRAM_OUT,
@@ -121,13 +122,15 @@ def access_hash(state, entry):
     file = engine.file
     # Operands are numbered as the transfer-in registers they return to.
     source = uint32(first - uint32(SRAM_IN) + uint32(SRAM_OUT))
+    bits = uint32(128) if entry.command == COMMAND_HASH_128 else uint32(48) if entry.command == COMMAND_HASH_48 else uint32(64)
+    if no_multiplier(state, bits):
+        report_at(state, RESERVED_MULTIPLIER, entry.me, entry.ctx, entry.pc, bits, entry.access)
     if entry.command == COMMAND_HASH_128:
         for k in range(0, words, 4):
             at = uint32(source + uint32(k))
             hash_long(state, entry, uint64(file[at]) | (uint64(file[at + 1]) << uint64(32)),
                       uint64(file[at + 2]) | (uint64(file[at + 3]) << uint64(32)), k)
     else:
-        bits = 48 if entry.command == COMMAND_HASH_48 else 64
         for k in range(0, words, 2):
             at = uint32(source + uint32(k))
             hash_words(state, entry, file[at], file[at + 1], bits, k)

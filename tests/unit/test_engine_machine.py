@@ -158,7 +158,7 @@ def test_future_count_raises_its_signal() -> None:
 
 def test_a_csr_read_needs_its_immed() -> None:
     chip = run_lines(["local_csr_rd[TIMESTAMP_LOW]", "alu[a0, a0, +, 1]"])
-    assert chip.reserved == {"local_csr_rd without its immed": 1}
+    assert chip.reserved["local_csr_rd without its immed"] == 1
 
 
 def test_csrs_from_outside() -> None:

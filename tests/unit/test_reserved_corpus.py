@@ -2,8 +2,8 @@
 does not.
 
 Sections of a case: `run` has lines `KEY VALUE` (`contexts` mask of the contexts that start, `cycles`, `ring N BASE` for a scratch
-ring that is set up before); `program` (or `program N` for microengine N) offends and `harmless` does not; `events` is what the
-first one gives, a line for each place.
+ring that is set up before, `cap NAME VALUE` for another register of the CAP); `program` (or `program N` for microengine N)
+offends and `harmless` does not; `events` is what the first one gives, a line for each place.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ def chip_of(case: Case, section: str, *, strict: bool = False) -> Chip:
             mask = int(values[0], 0)
         elif key == "ring":
             chip.cap.write(0x4800 + 16 * int(values[0], 0), int(values[1], 0))
+        elif key == "cap":
+            chip.cap.write(values[0], int(values[1], 0))
     programs = {0: case.sections[section]}
     for start in ("program ", f"{section} "):
         programs |= {int(name.removeprefix(start)): text for name, text in case.sections.items() if name.startswith(start)}
