@@ -57,8 +57,16 @@ def figures(
         generated=sent - chip.packets_sent + collector.originated if followed else 0,
         inside=inside(state) if followed else arrived - sum(drops.values()) - sent,
         drops=drops, wall_seconds=wall, notes=(*overload, *(() if followed else (NOT_FOLLOWED,))), loads=busy, where=where,
-        warnings=tuple(chip.warnings), failure=failure, captures=captures,
+        warnings=_warnings(chip, failure), failure=failure, captures=captures,
     )
+
+
+def _warnings(chip: Chip, failure: Diagnostic | None) -> tuple[Diagnostic, ...]:
+    """The reserved behaviour that was seen, without what ended the run."""
+    if failure is None:
+        return tuple(chip.warnings)
+    code, start = failure.code, failure.message.partition(":")[2]
+    return tuple(found for found in chip.warnings if found.code != code or not found.message.partition(":")[2].startswith(start))
 
 
 def _is_deadlock(failure: Diagnostic | None) -> bool:

@@ -22,7 +22,7 @@ from ixpemu.cli_support import (
     show_json,
     usage_error,
 )
-from ixpemu.diagnostics import Diagnostic, UserError
+from ixpemu.diagnostics import UserError
 
 if TYPE_CHECKING:
     from ixpemu.trace import RunReport
@@ -136,18 +136,13 @@ def run_command(
         show_json(run_json(report))
     else:
         show(run_report(report))
-        show_diagnostics([found for found in report.warnings if report.failure is None or not _same(found, report.failure)])
+        show_diagnostics(report.warnings)
     if unwritten is not None:
         sys.stdout.flush()
         raise unwritten
     if report.failure is not None:
         show_diagnostics([report.failure])
         raise typer.Exit(1)
-
-
-def _same(warning: Diagnostic, failure: Diagnostic) -> bool:
-    """Whether a warning tells of the place that ended the run."""
-    return warning.code == failure.code and warning.origin == failure.origin and failure.message in warning.message
 
 
 def run_limits(packets: str | None, cycles: str | None, time: str | None, *, made: bool, mode: str) -> Limits:

@@ -16,8 +16,9 @@ what the machine does. In the mode `default` a run tells of every place once, wi
 - `ixpemu run --strict` stops at the first; so do `reserved = { strict = true }` in app.toml and `Chip(strict=True)`.
 - `--allow CODE` says nothing of that kind; so do `reserved = { allow = ["CODE"] }` and `Chip(allow=["CODE"])`.
 - The mode `fast` does not look.
-- Of places the 64 earliest are kept; events are all counted. `Chip.reserved` counts by kind, `Chip.reserved_places` lists them,
-  `Chip.warnings` has them as diagnostics.
+- Of places the 64 earliest are kept; events are all counted. What shows only in the order of instructions (IXP7022, 7025 to
+  7031) is looked at until it has been told at a place, and not afterwards.
+- `Chip.reserved` counts by kind, `Chip.reserved_places` lists the places, `Chip.warnings` has them as diagnostics.
 
 Confidence is that of the hardware fact: H published or observed, M inferred, L recollected, assumed: a choice made here.
 """
