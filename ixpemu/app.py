@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ixpemu.image import Image
     from ixpemu.trace import CaptureFigures, RunReport
     from ixpemu.trace.collector import Collector
+    from ixpemu.trace.races import Races
     from ixpemu.xscale import XScale
 
 Progress = Callable[[float, str], None]
@@ -71,6 +72,8 @@ class App:
     _captures: Mapping[int, Path]
     _wall: float = 0.0
     _written: tuple[CaptureFigures, ...] = ()
+    races: Races | None = None
+    """In the mode "races": the data races found so far."""
 
     @classmethod
     def load(
@@ -81,7 +84,7 @@ class App:
         """The application in the folder `application`, or the shipped one of that name.
 
         `traffic` names a stream, or gives that of each port number. `overrides` are chip parameters by name, as text. Without
-        `capture` nothing that ports send is kept or written. `strict`
+        `capture` nothing that ports send is kept or written. `mode`: one of `Chip`'s; "races" looks for data races. `strict`
         and `allow`: whether reserved behaviour ends the run, and which codes of it are not reported, beside the file; None
         leaves it to the file. UserError for any mistake in any file of the application, with its place.
         """
@@ -102,7 +105,12 @@ class App:
         images, warnings = _assemble(settings)
         with application_code(settings.folder):
             started = start(settings, images, wiring, overrides, mode, strict, tuple(allow))
-        return cls(settings, images, started.chip, started.xscale, warnings, started.collector, started.frames, started.captures)
+        made = cls(settings, images, started.chip, started.xscale, warnings, started.collector, started.frames, started.captures)
+        if mode == "races":
+            from ixpemu.trace.races import observe_races
+
+            made.races = observe_races(made.chip, images)
+        return made
 
     def advance(self, cycles: int) -> Stop:
         """Runs for `cycles` chip cycles, or until the chip stops for another reason than room for packets."""
@@ -201,8 +209,9 @@ class App:
         """The figures of everything since reset. `stop` says why the run ended, `failure` by what reserved behaviour."""
         from ixpemu.app_figures import figures
 
-        return figures(
+        made = figures(
             self.settings, self.chip, self.images, self._collector, stop, self._wall, self._written, failure)
+        return made if self.races is None else replace(made, races=tuple(self.races.diagnostics()))
 
     def _until(self, end: int, target: int | None) -> Stop:
         """One slice: to the cycle `end`, or until `target` packets have finished since reset."""

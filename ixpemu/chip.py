@@ -53,15 +53,15 @@ from ixpemu.engine.state import new_state
 from ixpemu.image import Image, checked_words, context_mode
 from ixpemu.isa.chipfile import ChipParameters, load_chip
 
-MODES = ("default", "fast")
+MODES = ("default", "fast", "trace", "races")
 
 
 class Chip:
     """An IXP2400 on a board.
 
     `parameters`: of a chip file, the ENP-2611's by default. `mode`: "default", or "fast" without packet accounting and reports of
-    reserved behaviour. `strict`: reserved behaviour ends a run. `allow`: codes of reserved behaviour (`IXP7004`) that are not
-    reported and end nothing.
+    reserved behaviour; "trace" and "races" are the default's on the engine that can be observed. `strict`: reserved behaviour
+    ends a run. `allow`: codes of reserved behaviour (`IXP7004`) that are not reported and end nothing.
     """
 
     def __init__(
@@ -104,6 +104,8 @@ class Chip:
         self.probes = Probes(state)
         self.ports = Ports(self._array, lambda: self._drive.cycle)
         self._drive = Drive(self._array, memory, self.me, self.ports, self.images)
+        if mode in ("trace", "races"):
+            self.observe(lambda events: None)
         self.parameter_values = {name: self.parameters[name] for name in self.parameters}
 
     @classmethod
@@ -263,6 +265,8 @@ class Chip:
                                    np.uint64(self._drive.cycle)))
         if operation not in READS:
             self.journal.note(Entry(self._drive.cycle, operation, (a, b, c), result=result))
+        if self._drive.observation.sinks:
+            self._drive.observation.host(self._drive.cycle, operation, a, b, c, result)
         return result
 
     def _store(self, index: int, words: npt.NDArray[np.uint32]) -> None:
@@ -303,7 +307,7 @@ class Chip:
         if to_break:
             mask |= 1 << STOP_BREAKPOINT
         self.state.engines["base_marks"] = (
-            MARK_EXTERNAL | (MARK_PROBE | MARK_WATCH if self.mode == "default" else 0) | (MARK_BREAK if to_break else 0)
+            MARK_EXTERNAL | (MARK_PROBE | MARK_WATCH if self.mode != "fast" else 0) | (MARK_BREAK if to_break else 0)
         )
         return self._drive.run(target, mask, None if until is None else lambda: until(self))
 

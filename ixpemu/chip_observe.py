@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from ixpemu import codes
 from ixpemu.diagnostics import user_error
-from ixpemu.engine.layout import KEY_ME, KEY_SHIFT
+from ixpemu.engine.host import HOST_RING_GET, HOST_RING_PUT, HOST_SIGNAL
+from ixpemu.engine.layout import CONTEXTS, KEY_ME, KEY_SHIFT, UNIT_SCRATCH
 from ixpemu.engine.observation import (
     OBSERVED,
     SEEN_ACCESS,
@@ -36,6 +37,7 @@ Events = npt.NDArray[Any]
 Sink = Callable[[Events], None]
 """What gets them, a slice at a time. The array is its own to keep."""
 
+HOST = 8                        # the number of "microengine" that stands for Python: the XScale, or a user
 EVERYTHING = (1 << len(SEEN_NAMES)) - 2
 _FROM_UNITS, _FROM_ME, _SENT = 16, 32, 48
 _STREAM_BITS = 8
@@ -89,6 +91,21 @@ class Observation:
         """Drop what has not been handed out: the chip is somewhere else now."""
         self._pending = self._pending[:0]
         self._count[0] = 0
+
+    def host(self, cycle: int, operation: int, a: int, b: int, c: int, result: int) -> None:
+        """Note what Python did to the chip, as doings of microengine 8: words on and off scratch rings, and signals."""
+        row = np.zeros(2, OBSERVED)
+        row["cycle"], row["me"], row["unit"] = cycle, HOST, UNIT_SCRATCH
+        if operation in (HOST_RING_GET, HOST_RING_PUT):
+            row["kind"], row["address"], row["extra"] = SEEN_RING, a, int(operation == HOST_RING_PUT)
+            row["value"] = b if operation == HOST_RING_PUT else result
+            row = row[:1]
+        elif operation == HOST_SIGNAL:
+            row["kind"], row["address"], row["value"] = (SEEN_SEND, SEEN_SIGNAL), a * CONTEXTS + b, c
+            row["me"], row["ctx"], row["address"][1] = (HOST, a), (0, b), 0
+        else:
+            return
+        self._pending = np.concatenate((self._pending, row))
 
     def drain(self, limit: int | None) -> None:
         """Take what the slice has left: up to the cycle `limit`, not included; None: up to its last commit."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ixpemu.cli_support import (
+    announce,
     compile_engine,
     failed_json,
     key_values,
@@ -105,6 +106,9 @@ def run_command(
     allow: Annotated[
         list[str] | None, typer.Option("--allow", metavar="CODE", help="Say nothing of this kind of reserved behaviour: IXP7004.")
     ] = None,
+    races: Annotated[
+        bool, typer.Option("--races", help="Look for data races between contexts: slow, and exit code 1 if there are any.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -117,6 +121,9 @@ def run_command(
         feeds, captures = port_files("--pcap", pcap or [], PORTS), port_files("--out", out or [], PORTS)
         overrides = key_values("--set", set_ or [])
         shown = not quiet and not json and sys.stderr.isatty()
+        if races and (mode != "default" or sensitivity is not None):
+            raise usage_error("--races has a mode of its own", "leave --mode and --sensitivity away")
+        mode = "races" if races else mode
         start = {"feeds": feeds, "captures": captures, "traffic": traffic, "gbps": gbps, "mode": mode,
                  "strict": True if strict else None, "allow": allow or []}
         if sensitivity is not None:
@@ -136,12 +143,15 @@ def run_command(
         show_json(run_json(report))
     else:
         show(run_report(report))
-        show_diagnostics(report.warnings)
+        show_diagnostics((*report.warnings, *report.races))
+        if races and not report.races:
+            announce("no races found")
     if unwritten is not None:
         sys.stdout.flush()
         raise unwritten
     if report.failure is not None:
         show_diagnostics([report.failure])
+    if report.failure is not None or report.races:
         raise typer.Exit(1)
 
 
@@ -167,7 +177,7 @@ def _run(
     from ixpemu.app import App, CapturesUnwritten
 
     app_file.load(application)          # the mistakes of a moment's check come before the half minute of a first compile
-    compile_engine()
+    compile_engine(observed=start["mode"] == "races")
     ready = App.load(application, overrides=overrides, **start)
     if ready.warnings:
         show_diagnostics(ready.warnings)

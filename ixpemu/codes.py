@@ -174,6 +174,9 @@ RESERVED_NO_NEIGHBOR = _code(7034, "something sent to a neighbour that is not th
 RESERVED_RANDOM = _code(7035, "a random number read before it was seeded")
 RESERVED_MULTIPLIER = _code(7036, "a hash before its multiplier was set")
 RESERVED_STORE_RUNNING = _code(7037, "a control store written while its microengine runs")
+RACE_UNORDERED = _code(7801, "accesses of two threads to a word of memory that nothing orders")
+RACE_LOST_UPDATE = _code(7802, "a write that another thread's write loses")
+RACE_OVERWRITTEN = _code(7803, "a value that another thread replaces before it is read back")
 DEADLOCK = _code(7900, "contexts wait for what nobody can raise, and packets with them")
 
 # 8xxx the isa/ files

@@ -202,7 +202,7 @@ def run_json(report: RunReport) -> dict[str, object]:
             for place in report.where
         ],
         "notes": list(report.notes),
-        "diagnostics": as_json([*report.warnings, *([report.failure] if report.failure is not None else [])]),
+        "diagnostics": as_json([*report.warnings, *report.races, *([report.failure] if report.failure is not None else [])]),
         "faults": list(unbalanced(report)),
         "wall_seconds": round(report.wall_seconds, 3),
     }

@@ -195,6 +195,7 @@ class RunReport:
     where: tuple[Where, ...] = ()           # where the contexts stood when the run stopped
     warnings: tuple[Diagnostic, ...] = ()   # reserved behaviour, one for each place
     failure: Diagnostic | None = None       # the reserved behaviour that ended the run
+    races: tuple[Diagnostic, ...] = ()      # data races, where they were looked for
     captures: tuple[CaptureFigures, ...] = ()       # written so far
 
     @property
