@@ -30,7 +30,7 @@ from ixpemu.chip_stop import Stop, places
 from ixpemu.chip_views import Microengine, Numbered
 from ixpemu.diagnostics import Diagnostic, user_error
 from ixpemu.engine.host import HOST_ENABLE, HOST_ORIGINATE, HOST_RESET, READS, host_call
-from ixpemu.engine.jit import arithmetic
+from ixpemu.engine.jit import arithmetic, passed
 from ixpemu.engine.layout import (
     CONTEXTS,
     MARK_BREAK,
@@ -83,6 +83,9 @@ class Chip:
         self.state: Any = self._array[0]
         # What is asked often, as plain views: a record's own attributes take a hundred times as long to find.
         plain = self._array.view(np.ndarray)
+        self._engines = plain["engines"][0]
+        self._states = passed(self._array)
+        self._stop_at_packets = plain["stop_at_packets"]
         self._sent, self._dropped = plain["packets_sent"], plain["packets_dropped"]
         self._memory = configure(self.state, self.parameters)
         self.state.mode = 0 if mode == "fast" else 1
@@ -139,7 +142,7 @@ class Chip:
     @property
     def instructions(self) -> int:
         """Instructions that all microengines have executed."""
-        return int(self.state.engines["retired"].sum())
+        return int(self._engines["retired"].sum())
 
     @property
     def packets_sent(self) -> int:
@@ -261,7 +264,7 @@ class Chip:
 
     def _call(self, operation: int, a: int = 0, b: int = 0, c: int = 0) -> int:
         with arithmetic():
-            result = int(host_call(self.state, self._memory, np.uint64(operation), np.uint64(a), np.uint64(b), np.uint64(c),
+            result = int(host_call(self._states, self._memory, np.uint64(operation), np.uint64(a), np.uint64(b), np.uint64(c),
                                    np.uint64(self._drive.cycle)))
         if operation not in READS:
             self.journal.note(Entry(self._drive.cycle, operation, (a, b, c), result=result))
@@ -296,7 +299,7 @@ class Chip:
             arguments.function("what a run is to go on until", until, "until=lambda chip: chip.cycle > 100", codes.RUN_ARGUMENT)
         target = NEVER if cycles is None else min(NEVER, self._drive.cycle + int(cycles))
         done = self.packets_sent + self.packets_dropped
-        self.state.stop_at_packets = NEVER if packets is None else min(NEVER, done + int(packets))
+        self._stop_at_packets[0] = NEVER if packets is None else min(NEVER, done + int(packets))
         mask = 1 << STOP_HALT | 1 << STOP_INTERNAL | 1 << STOP_QUIET
         if packets is not None:
             mask |= 1 << STOP_PACKETS
@@ -306,7 +309,7 @@ class Chip:
             mask |= 1 << STOP_RESERVED
         if to_break:
             mask |= 1 << STOP_BREAKPOINT
-        self.state.engines["base_marks"] = (
+        self._engines["base_marks"] = (
             MARK_EXTERNAL | (MARK_PROBE | MARK_WATCH if self.mode != "fast" else 0) | (MARK_BREAK if to_break else 0)
         )
         return self._drive.run(target, mask, None if until is None else lambda: until(self))
@@ -326,7 +329,7 @@ class Chip:
 
     def where(self) -> str:
         """Where the microengines are, as text: the program counter of each one's executing context."""
-        return places(self.me)
+        return places(self._engines)
 
     def step(self, me: int) -> Stop:
         """Run until microengine `me` has executed one more instruction; everything else keeps time with it."""

@@ -20,7 +20,7 @@ from ixpemu.chip_ports import Ports
 from ixpemu.chip_stop import Stop, places, stopped
 from ixpemu.chip_views import Microengine
 from ixpemu.engine.core import run_slice, run_slice_observed
-from ixpemu.engine.jit import arithmetic
+from ixpemu.engine.jit import arithmetic, passed
 from ixpemu.engine.layout import (
     KEY_SHIFT,
     NEVER,
@@ -60,6 +60,7 @@ class Drive:
         """Whether a run ends ("packet table") when finished rows of the packet table have to be collected; else they are
         dropped."""
         self.used_up = False            # the engine has found all input used up and nothing inside, and an agent was busy
+        self._states = passed(array)
         self._state: Any = array[0]
         self._memory = memory
         self._microengines = microengines
@@ -70,6 +71,7 @@ class Drive:
         self._limit, self._stop_mask, self._now = plain["limit"], plain["stop_mask"], plain["now"]
         self._observed_kinds = plain["observed_kinds"]
         self.observation = Observation(array)
+        self._engines = plain["engines"][0]
         self._inside, self._input_open = plain["packets_inside"], plain["input_open"]
 
     def run(self, target: int, mask: int, until: Callable[[], bool] | None) -> Stop:
@@ -111,7 +113,7 @@ class Drive:
                 self.cycle = max(self.cycle, int(self._now[0]))
                 if reason == STOP_COMMIT:
                     if until is not None and until():
-                        return Stop("until", self.cycle, message=f"until at cycle {self.cycle:,}; {places(self._microengines)}")
+                        return Stop("until", self.cycle, message=f"until at cycle {self.cycle:,}; {places(self._engines)}")
                 elif reason == STOP_QUIET:
                     if self._quiet():
                         return self._stopped(reason)
@@ -130,12 +132,12 @@ class Drive:
             wanted = int(engine.clock) if int(engine.context) < 0x80 else first
             due = min([NEVER, *(agent.due() for agent in self.agents)])
             if min(wanted, due) >= NEVER:
-                where = places(self._microengines)
+                where = places(self._engines)
                 return Stop("quiet", self.cycle, message=f"microengine {me.number} will never run again; {where}")
             stop = once(max(min(wanted, due), self.cycle) + 1 - self.cycle)
             if stop.reason not in ("cycles", "quiet"):
                 return stop
-        return Stop("step", self.cycle, me.number, message=f"step at cycle {self.cycle:,}; {places(self._microengines)}")
+        return Stop("step", self.cycle, me.number, message=f"step at cycle {self.cycle:,}; {places(self._engines)}")
 
     def _idle(self) -> Stop:
         """Nothing will happen any more: that is the end, or a deadlock."""
@@ -148,7 +150,7 @@ class Drive:
         return replace(stop, message="; ".join((stop.message, *waiting[:SHOWN])))
 
     def _stopped(self, reason: int) -> Stop:
-        return stopped(self._state, self._microengines, reason, self.cycle, self._images)
+        return stopped(self._state, self._microengines, self._engines, reason, self.cycle, self._images)
 
     def _find_first(self, mask: int) -> None:
         """After a stop at reserved behaviour in a private run, which was ahead of its time: let everything else get there, and
@@ -178,9 +180,9 @@ class Drive:
         self._stop_mask[0] = mask
         with arithmetic():
             if not self.observation.sinks:
-                return int(run_slice(self._state, self._memory))
+                return int(run_slice(self._states, self._memory))
             self._observed_kinds[0] = self.observation.kinds
-            reason = int(run_slice_observed(self._state, self._memory))
+            reason = int(run_slice_observed(self._states, self._memory))
         self.observation.drain(limit if reason in (STOP_CYCLES, STOP_IDLE) else None)
         return reason
 

@@ -17,6 +17,7 @@ from ixpemu.wire import FrameSource, LineClock
 from ixpemu.wire.line import HEADER_BYTES, SHORTEST_FRAME
 
 BLOCK_FRAMES = 1024
+REPEATED_FRAMES = 4096      # of a source that repeats, in one block: what a port takes at a time
 Classifier = Callable[[bytes], int]
 
 
@@ -32,6 +33,17 @@ class Block:
 
     def __len__(self) -> int:
         return len(self.lengths)
+
+    def repeated(self, times: int) -> Block:
+        """These frames so many times over."""
+        if times <= 1:
+            return self
+        offsets = np.arange(times) * self.starts[-1]
+        starts = np.append((self.starts[:-1] + offsets[:, None]).ravel(), times * self.starts[-1])
+        return Block(
+            np.tile(self.times, times), np.tile(self.lengths, times), np.tile(self.kinds, times), starts,
+            np.tile(self.words, times),
+        )
 
 
 def prepare(rows: list[tuple[int, bytes]], longest: int, classify: Classifier | None) -> Block:
@@ -79,7 +91,7 @@ class Feed:
 
     def advance(self, lengths: npt.NDArray[np.int64], times: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Take the next frames, of `lengths` bytes, due at `times` nanoseconds, over the line; returns their arrival cycles."""
-        cycles, self.clock = self.clock.arrivals(lengths, times if self.own_times else np.zeros_like(times))
+        cycles, self.clock = self.clock.arrivals(lengths, times if self.own_times else None)
         self.position += len(lengths)
         return cycles
 
@@ -92,14 +104,17 @@ class Feed:
             if self._rows is None:
                 self._rows = self.source.frames(self.position)
             rows = list(islice(self._rows, BLOCK_FRAMES))
-        elif self._block is not None and len(self._block) == period and self._left() >= period:
+        elif self._block is not None and len(self._block) % period == 0 and self._left() >= len(self._block):
             self._first = self.position                 # the same frames once more
             return self._block, 0
         else:
             rows = list(islice(self.source.frames(self.position), period))
         if not rows:
             return None
-        self._block, self._first = prepare(rows, longest, classify), self.position
+        block = prepare(rows, longest, classify)
+        if period is not None and len(rows) == period:
+            block = block.repeated(int(min(max(1, REPEATED_FRAMES // period), self._left() // period)))
+        self._block, self._first = block, self.position
         return self._block, 0
 
     def _left(self) -> float:

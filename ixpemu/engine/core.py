@@ -232,16 +232,16 @@ def commit_all(state, memory):
 
 
 @entry
-def run_slice(state, memory):
+def run_slice(states, memory):
     """Commit everything before `state.limit`, or until a reason in `state.stop_mask`; returns the reason (STOP_*).
 
     STOP_IDLE: nothing will ever happen by itself. Afterwards `state.now` is the time of the last commit; a next slice goes on
-    exactly where this one ended.
+    exactly where this one ended. `states`: see `jit.passed`.
     """
-    return commit_all(state, memory)
+    return commit_all(states[0], memory)
 
 
 @variant("observing")
-def run_slice_observed(state, memory):
+def run_slice_observed(states, memory):
     """The same for a chip that somebody watches; besides, `state.observed` holds records of what happened."""
-    return commit_all(state, memory)
+    return commit_all(states[0], memory)

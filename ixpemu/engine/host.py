@@ -54,8 +54,9 @@ def csr_access(state, m, address, value, writing, now):
 
 
 @entry
-def host_call(state, memory, operation, a, b, c, now):
+def host_call(states, memory, operation, a, b, c, now):
     """One access at cycle `now`; what `a`, `b`, `c` (all uint64) are depends on `operation` (HOST_*). Returns a word."""
+    state = states[0]
     first = uint32(a)
     second = uint32(b)
     third = uint32(c)

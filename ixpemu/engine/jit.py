@@ -145,6 +145,15 @@ def _share_signatures(dispatcher: Any) -> None:
     dispatcher.get_call_template = get_call_template
 
 
+def passed(states: Any) -> Any:
+    """The array of one state record as an entry takes it, for calls that are made often.
+
+    An array and not its record: Python describes a record of a thousand fields anew whenever somebody asks where it is, which
+    takes longer than a short slice. Compiled, it is a plain array, which numba knows at a glance.
+    """
+    return states.view(np.ndarray) if COMPILED else states
+
+
 def arithmetic() -> AbstractContextManager[None]:
     """A context for calls into the engine: unsigned numbers wrap without a warning, compiled or not."""
     return np.errstate(over="ignore")

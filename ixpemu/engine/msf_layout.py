@@ -20,7 +20,7 @@ THREADS_MAX = 64            # entries of one receive thread free list
 CSR_WORDS = 2048
 CONTROL_WORD = 0x1800 // 4  # first word of TBUF element control
 
-ARRIVAL_ROWS = 1024         # frames of a port placed ahead of time
+ARRIVAL_ROWS = 4096         # frames of a port placed ahead of time
 ARRIVAL_WORDS = 1 << 16
 FIFO_ROWS = 1024
 FIFO_WORDS = 1 << 14        # 64 KB, the most a chip file may ask for less the rounding to words

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ixpemu.engine.layout import (
     CONTEXTS,
     ORIGINATED,
+    PACKET,
     PACKET_DROPPED,
     PACKET_ENDED,
     PACKET_FREE,
@@ -28,6 +29,9 @@ from ixpemu.engine.layout import (
 from ixpemu.trace.summary import DROPPED, INSIDE, SENT, CycleSums, PacketColumns, Totals
 
 Record = Any        # numpy's record arrays have no useful static type
+_FIELDS = {name: dict(PACKET.fields or {})[name] for name in ("instructions", "aborted", "stalled", "refs", "waits")}
+_FIRST = min(field[1] for field in _FIELDS.values())        # byte of a row at which its counters begin; nothing is behind them
+_COUNTERS = {name: (field[0], field[1] - _FIRST) for name, field in _FIELDS.items()}
 
 
 class Collector:
@@ -41,7 +45,9 @@ class Collector:
         self._state = state
         # As plain arrays: a record's own attributes take a thousand times as long to find.
         self._rows = state.packets.view(np.ndarray)
+        self._counts = self._rows.view(np.uint8).reshape(len(self._rows), -1)[:, _FIRST:].view(np.uint32)
         self._held = state.engines.view(np.ndarray)["packet"]
+        self._oldest = 0                # number of a packet before which all rows are free
         self._kinds = kinds
         self._reasons = tuple(reasons.get(number, f"probe {number}") for number in range(256))
         self._totals = Totals(UNIT_NAMES)
@@ -49,22 +55,68 @@ class Collector:
 
     def collect(self) -> int:
         """Adds all finished packets that no context works for any more, and frees their rows; returns how many."""
-        rows = self._rows
-        status = rows["status"].copy()
-        done = (status == PACKET_SENT) | (status == PACKET_DROPPED)
+        newest = int(self._state.packet_next)
+        start = self._oldest % PACKET_ROWS
+        stop = start + min((newest - self._oldest) % (1 << 32), PACKET_ROWS)
         held = self._held[self._held != 0]
+        collected, waiting = 0, newest
+        for first, last in ((start, min(stop, PACKET_ROWS)), (0, stop - PACKET_ROWS)):
+            if first < last:
+                at = self._finished(first, last, held)
+                self._take(at)
+                collected += len(at)
+                left = self._rows["status"][first:last] != PACKET_FREE
+                if waiting == newest and left.any():
+                    waiting = int(self._rows["number"][first + int(left.argmax())])
+        self._oldest = waiting
+        return collected
+
+    def _finished(self, first: int, last: int, held: npt.NDArray[np.uint32]) -> npt.NDArray[np.intp]:
+        """The places from `first` to before `last` whose packets are finished and not among those that contexts work on."""
+        status = self._rows["status"][first:last].copy()
+        done = (status == PACKET_SENT) | (status == PACKET_DROPPED)
         places = held % PACKET_ROWS
-        done[places[rows["number"][places] == held]] = False
-        at = np.flatnonzero(done)
-        if len(at):
-            taken = rows.take(at)
-            rows["status"][at] = PACKET_FREE
-            own = taken["port_in"] == ORIGINATED
-            if own.any():
-                self._originated += int((taken["status"][own] == PACKET_SENT).sum())
-                taken = taken[~own]
-            self._totals.add(self._columns(taken))
-        return len(at)
+        places = places[self._rows["number"][places] == held]
+        done[places[(places >= first) & (places < last)] - first] = False
+        return np.flatnonzero(done) + first
+
+    def _take(self, at: npt.NDArray[np.intp]) -> None:
+        """Counts the rows at these places, in ascending order, and frees them. Rows side by side are counted where they are."""
+        if not len(at):
+            return
+        ends = np.flatnonzero(np.diff(at) != 1) + 1
+        borders = [0, *ends.tolist(), len(at)]
+        longest = int(np.argmax(np.diff(borders)))
+        first, last = borders[longest], borders[longest + 1]
+        for part in (at[:first], slice(int(at[first]), int(at[last - 1]) + 1), at[last:]):
+            self._add(self._rows[part], self._counts[part])
+        self._rows["status"][at] = PACKET_FREE
+
+    def _add(self, rows: npt.NDArray[Any], counts: npt.NDArray[np.uint32]) -> None:
+        """Adds rows to the totals; `counts` is the same rows' counters as words."""
+        if not len(rows):
+            return
+        own = rows["port_in"] == ORIGINATED
+        if own.any():
+            self._originated += int((rows["status"][own] == PACKET_SENT).sum())
+            rows, counts = rows[~own], counts[~own]
+        kinds = rows["kind"]
+        order = list(dict.fromkeys(kinds.tolist())) if len(kinds) and (kinds != kinds[0]).any() else kinds[:1].tolist()
+        for kind in order:
+            mine = rows, counts
+            if len(order) > 1:                      # of one kind alone nothing has to be picked out
+                chosen = kinds == kind
+                mine = rows[chosen], counts[chosen]
+            sent = mine[0]["status"] == PACKET_SENT
+            sums = _sums(mine[1])
+            instructions = int(sums["instructions"].sum())      # every instruction issues in one cycle
+            self._totals.count(
+                self._kinds[kind], (len(sent), int(sent.sum()), len(sent) - int(sent.sum())),
+                (instructions, instructions, int(sums["aborted"].sum()), int(sums["stalled"].sum())),
+                sums["waits"].reshape(-1, UNIT_COUNT).sum(axis=0), sums["refs"].reshape(-1, UNIT_COUNT).sum(axis=0),
+                mine[0]["departed"][sent] - mine[0]["arrived"][sent],
+            )
+        self._totals.count_drops(rows["reason"][rows["status"] == PACKET_DROPPED], self._reasons)
 
     @property
     def originated(self) -> int:
@@ -112,6 +164,26 @@ class Collector:
             executing=instructions,             # every instruction issues in one cycle
             aborted=rows["aborted"], stalled=rows["stalled"], waiting=rows["waits"], references=rows["refs"],
         )
+
+
+def _sums(counts: npt.NDArray[np.uint32]) -> dict[str, npt.NDArray[np.uint64]]:
+    """The sums over rows of every counter. `counts`: the rows from their first counter on, as words.
+
+    Whole rows are added as words, several times as fast as column by column in 64 bits, as many at a time as no sum of which can
+    outgrow its field.
+    """
+    octets = counts.view(np.uint8)
+    room = int(np.iinfo(np.uint32).max) // max(1, int(counts.max()))
+    for form, at in _COUNTERS.values():
+        if form.base != np.uint32:                  # several in a word: none may grow into its neighbour
+            narrow = octets[:, at : at + form.itemsize].view(form.base)
+            room = min(room, int(np.iinfo(form.base).max) // max(1, int(narrow.max())))
+    sums = {name: np.zeros(form.shape, np.uint64) for name, (form, _) in _COUNTERS.items()}
+    for first in range(0, len(counts), room):
+        added = np.add.reduce(counts[first : first + room], axis=0, dtype=np.uint32).view(np.uint8)
+        for name, (form, at) in _COUNTERS.items():
+            sums[name] += added[at : at + form.itemsize].view(form.base)
+    return sums
 
 
 def inside(state: Record) -> int:

@@ -250,29 +250,35 @@ class Totals:
         """Counts packets; their units must be those of these totals."""
         if not len(columns):
             return
-        first = columns.kind[0]
-        order = [int(first)] if (columns.kind == first).all() else list(dict.fromkeys(columns.kind.tolist()))
-        for kind in order:
-            name = columns.kinds[kind]
+        for kind in dict.fromkeys(columns.kind.tolist()):
             rows = columns.kind == kind
             sent = rows & (columns.fate == SENT)
-            chosen = rows if len(order) > 1 else slice(None)        # of one kind alone nothing has to be picked out
             cycles = (columns.instructions, columns.executing, columns.aborted, columns.stalled)
-            sums = np.concatenate((
-                [rows.sum(), sent.sum(), (rows & (columns.fate == DROPPED)).sum()],
-                [column[chosen].sum(dtype=np.uint64) for column in cycles],
-                self._by_unit(columns.waiting[chosen]), self._by_unit(columns.references[chosen]),
-            )).astype(np.int64)
-            if name in self._sums:
-                self._sums[name] += sums
-            else:
-                self._sums[name] = sums
-            latency = (columns.left[sent] - columns.arrived[sent]).astype(np.uint32)
-            self._latencies.setdefault(name, []).append(latency)
-        dropped = columns.reason[columns.fate == DROPPED]
-        for reason, count in zip(*np.unique(dropped, return_counts=True), strict=True):
-            text = columns.reasons[int(reason)]
-            self.drops[text] = self.drops.get(text, 0) + int(count)
+            self.count(
+                columns.kinds[kind], (int(rows.sum()), int(sent.sum()), int((rows & (columns.fate == DROPPED)).sum())),
+                [int(column[rows].sum(dtype=np.uint64)) for column in cycles],
+                self._by_unit(columns.waiting[rows]), self._by_unit(columns.references[rows]),
+                columns.left[sent] - columns.arrived[sent],
+            )
+        self.count_drops(columns.reason[columns.fate == DROPPED], columns.reasons)
+
+    def count(
+        self, name: str, packets: tuple[int, int, int], cycles: Sequence[int], waiting: U64, references: U64, latency: U64
+    ) -> None:
+        """Counts packets of one type: how many, sent and dropped; instructions, executing, aborted and stalled cycles; waiting
+        and references by unit; the latency of each that was sent."""
+        sums = np.concatenate((packets, cycles, waiting, references)).astype(np.int64)
+        if name in self._sums:
+            self._sums[name] += sums
+        else:
+            self._sums[name] = sums
+        self._latencies.setdefault(name, []).append(latency.astype(np.uint32))
+
+    def count_drops(self, numbers: npt.NDArray[np.unsignedinteger], reasons: Sequence[str]) -> None:
+        """Counts dropped packets, each by the number of its reason in `reasons`."""
+        for reason, count in enumerate(np.bincount(numbers).tolist() if len(numbers) else ()):
+            if count:
+                self.drops[reasons[reason]] = self.drops.get(reasons[reason], 0) + count
 
     def _by_unit(self, counts: Counts) -> U64:
         """Sums over packets first: that is along memory, and what is left to add up for each unit is a handful."""

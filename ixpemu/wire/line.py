@@ -120,10 +120,11 @@ class LineClock:
         speed, offered = self.line.speed, self.offered
         return gcd(speed * offered, offered * NANOSECONDS, speed * NANOSECONDS)
 
-    def arrivals(self, lengths: IntArray, not_before_ns: IntArray) -> tuple[IntArray, LineClock]:
+    def arrivals(self, lengths: IntArray, not_before_ns: IntArray | None = None) -> tuple[IntArray, LineClock]:
         """What `next` gives for a row of frames, as int64 arrays of one length: arrival cycles, and the clock after the last.
 
-        A frame that a slow line brings after `FARTHEST` is said to arrive then: no run gets there.
+        `not_before_ns` None: each frame follows the one before at once. A frame that a slow line brings after `FARTHEST` is said
+        to arrive then: no run gets there.
         """
         grain = self._grain()
         speed, offered = self.line.speed, self.offered
@@ -133,14 +134,18 @@ class LineClock:
         factor, divisor = factor // common, divisor // common
         padded = np.where((lengths >= HEADER_BYTES) & (lengths < SHORTEST_FRAME), SHORTEST_FRAME, lengths)
         travel = padded + (PREAMBLE_BYTES + CHECK_BYTES)
-        latest = max(self.free // grain, int(not_before_ns.max(initial=0)) * nanosecond)
+        latest = self.free // grain
+        if not_before_ns is not None:
+            latest = max(latest, int(not_before_ns.max(initial=0)) * nanosecond)
         last = latest + int(travel.sum() + GAP_BYTES * len(travel)) * 8 * max(slot_bit, line_bit)
         if last * factor >= 1 << 62:
-            return self._one_by_one(lengths, not_before_ns)
+            return self._one_by_one(lengths, np.zeros_like(lengths) if not_before_ns is None else not_before_ns)
         # start[i] = max(due[i], start[i-1] + slot[i-1]): with the slots summed up, a running maximum.
         slots = (travel + GAP_BYTES) * (8 * slot_bit)
         before = np.cumsum(slots) - slots
-        starts = before + np.maximum(np.maximum.accumulate(not_before_ns * nanosecond - before), self.free // grain)
+        starts = before + self.free // grain
+        if not_before_ns is not None:
+            starts = np.maximum(starts, before + np.maximum.accumulate(not_before_ns * nanosecond - before))
         ends = starts + travel * (8 * line_bit)
         cycles: IntArray = np.minimum(self.origin - (-ends * factor // divisor), FARTHEST)
         free = int(starts[-1] + slots[-1]) * grain if len(starts) else self.free
