@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 Progress = Callable[[float, str], None]
 SLICE_CYCLES = 1_000_000        # chip cycles between two looks at the progress: a tenth of a second or so
 PLAIN_SLICE_CYCLES = 5_000      # the same, uncompiled
+INTERRUPTED = "interrupted"     # `RunReport.stop` of a run that the user ended
 PATIENCE_CYCLES = 6_000_000     # 10 ms on the chip: when nothing has come, gone or been dropped for so long, nothing will
 
 
@@ -91,7 +92,7 @@ class App:
         from ixpemu.app_start import Wiring, start
 
         settings = app_file.load(arguments.path("an application", application))
-        if traffic is not None:
+        if traffic is not None and not callable(traffic):
             arguments.path("made traffic", traffic)
         if gbps is not None:
             arguments.number("a rate in Gb/s", gbps, "give a number above 0; 1.0 fills a gigabit port", codes.LINE_RATE)
@@ -162,7 +163,7 @@ class App:
                 if progress is not None:
                     progress(*self._share(first, end, first_packets, packets))
                 if interrupted():
-                    reason = "interrupted"
+                    reason = INTERRUPTED
                     break
                 if (counts := self._moved()) != moved or any(port.input_left for port in self.chip.ports):
                     moved, moved_at = counts, self.chip.cycle

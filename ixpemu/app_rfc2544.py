@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from ixpemu import app_file, codes
-from ixpemu.app import App
+from ixpemu.app import INTERRUPTED, App
 from ixpemu.app_loads import LIMIT, Counters, limit, loads
 from ixpemu.diagnostics import UserError, user_error
 from ixpemu.isa.chipfile import load_chip
@@ -176,6 +176,8 @@ def trial(plan: Plan, ports: tuple[int, ...], size: int, step: int) -> Trial:
     allowed = HELD_BY_CHANCE * len(ports) + offered / 2 / (2 * step)
     if not _refused(app):
         report = app.run()
+        if report.stop == INTERRUPTED:
+            raise KeyboardInterrupt             # half a trial says nothing
         lost = report.arrived - (report.sent - report.generated)
         figures = [(kind.sent, kind.latency) for kind in report.types if kind.latency is not None]
         sent = sum(n for n, _ in figures)

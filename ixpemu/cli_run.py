@@ -23,7 +23,7 @@ from ixpemu.cli_support import (
     show_json,
     usage_error,
 )
-from ixpemu.diagnostics import UserError
+from ixpemu.diagnostics import UserError, as_json
 
 if TYPE_CHECKING:
     from ixpemu.trace import RunReport
@@ -140,7 +140,7 @@ def run_command(
     from ixpemu.report import run_json, run_report
 
     if json:
-        show_json(run_json(report))
+        show_json(run_json(report) | ({} if unwritten is None else {"unwritten": as_json(unwritten.diagnostics)}))
     else:
         show(run_report(report))
         show_diagnostics((*report.warnings, *report.races))
@@ -193,7 +193,8 @@ def _compare(
 ) -> None:
     """Runs for every value of a parameter and prints the table of what came out."""
     from ixpemu import app_file
-    from ixpemu.app_sensitivity import ask, question
+    from ixpemu.app import INTERRUPTED
+    from ixpemu.app_sensitivity import Answer, ask, question
     from ixpemu.isa.chipfile import load_chip
     from ixpemu.report.sensitivity import sensitivity_json, sensitivity_report
 
@@ -203,7 +204,14 @@ def _compare(
     def run(changed: dict[str, str]) -> RunReport:
         return _run(application, {**start, "capture": False}, limits, changed, shown)[0]
 
-    answers = list(ask(asked, run, overrides, load_chip(settings.chip)))
+    answers: list[Answer] = []
+    for answer in ask(asked, run, overrides, load_chip(settings.chip)):
+        if answer.report.stop == INTERRUPTED:
+            announce(f"stopped: the answers for {len(answers)} of {len(asked.values)} values")
+            break
+        answers.append(answer)
+    if not answers:
+        raise KeyboardInterrupt
     if json:
         show_json(sensitivity_json(asked, answers))
     else:

@@ -152,7 +152,7 @@ class Describer:
         """One line, without its end."""
         cycle, kind, me, ctx, unit, pc, place, value, a, b, address, extra = event
         what = self._what(kind, cycle, me, ctx, unit, pc, place, value, a, b, address, extra)
-        if kind in _PLACED:
+        if kind in _PLACED and me in self._programs:
             return FORM.format(cycle, me, ctx, pc, seen.SEEN_NAMES[kind], what, self._programs[me].source(pc)).rstrip()
         return FORM.format(cycle, me, ctx, "-", seen.SEEN_NAMES[kind], what, "").rstrip()
 
