@@ -105,7 +105,8 @@ class Observation:
             row["me"], row["ctx"], row["address"][1] = (HOST, a), (0, b), 0
         else:
             return
-        self._pending = np.concatenate((self._pending, row))
+        wanted = (self.kinds >> row["kind"].astype(np.int64)) & 1 == 1
+        self._pending = np.concatenate((self._pending, row[wanted]))
 
     def drain(self, limit: int | None) -> None:
         """Take what the slice has left: up to the cycle `limit`, not included; None: up to its last commit."""

@@ -60,7 +60,7 @@ def trace_command(
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the trace there instead of standard output.")
     ] = None,
-    me: Annotated[str | None, typer.Option("--me", metavar="N,N", help="Only these microengines.")] = None,
+    me: Annotated[str | None, typer.Option("--me", metavar="N,N", help="Only these microengines; 8 is the XScale.")] = None,
     first: Annotated[str | None, typer.Option("--from", metavar="CYCLE", help="Nothing before this cycle.")] = None,
     end: Annotated[
         str | None, typer.Option("--to", metavar="CYCLE", help="Nothing from this cycle on; the run ends there.")
@@ -126,7 +126,7 @@ def _window(
     start, last = (0 if first in (None, "0") else count("--from", first) or 0), count("--to", end)
     if last is not None and last <= start:
         raise usage_error(f"--to {end} is not after --from {first}", "a window of cycles ends behind its beginning")
-    return Window(numbers("--me", me, 7), start, last, numbers("--packet", packet), names), last
+    return Window(numbers("--me", me, 8), start, last, numbers("--packet", packet), names), last
 
 
 def _trace(ready: App, window: Window, limit: dict[str, Any], stream: TextIO) -> None:

@@ -4,8 +4,9 @@
          cycle me ctx   pc kind      what                                            source
             12  0   3   45 issue     a3 = 0x00000010                                 forward.uc:45 alu[sum, sum, +, 1]
 
-Columns are separated by blanks; the first five have none inside. Lines that begin with `#` are comments. File names are without
-their folders, so that two machines write the same. Registers are those of the event's context, as `.physical` names them.
+Columns are separated by blanks; the first five have none inside. Microengine 8 stands for the XScale. Lines that begin with `#`
+are comments. File names are without their folders, so that two machines write the same. Registers are those of the event's
+context, as `.physical` names them.
 """
 
 from __future__ import annotations

@@ -48,6 +48,24 @@ def test_what_the_python_page_names_is_there() -> None:
         eval(expression, {"chip": chip})
 
 
+def test_the_program_of_the_tracing_page_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile("".join(blocks((DOCS / "tracing.md").read_text(), "python")), "docs/tracing.md", "exec"), {})
+    digest, count = capsys.readouterr().out.split()
+    assert len(digest) == 64 and int(count) > 1000
+    lines = (tmp_path / "rings.trace").read_text().splitlines()
+    assert len(lines) > 3 and all(" ring " in line for line in lines[3:])
+
+
+def test_the_tracing_page_names_every_kind_of_event() -> None:
+    from ixpemu.engine.observation import SEEN_NAMES
+
+    page = (DOCS / "tracing.md").read_text()
+    assert [name for name in SEEN_NAMES[1:] if f"`{name}`" not in page] == []
+
+
 def frame(length: int) -> bytes:
     return bytes.fromhex("020000000001020000000101 0800") + bytes(length - 14)
 

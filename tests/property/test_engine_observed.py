@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from ixpemu import App
 from ixpemu.chip_observe import Events
 from ixpemu.engine.jit import COMPILED
 from ixpemu.engine.observation import SEEN_ISSUE, SEEN_NAMES
@@ -96,3 +97,17 @@ def test_every_instruction_is_seen_once(machine: Machine) -> None:
     for me in chip.me:
         assert int((events["me"] == me.number).sum()) == me.cycles["executing"]
     assert (np.diff(events["cycle"].astype(np.int64)) >= 0).all()
+
+
+def test_the_router_gives_one_digest_for_all_slices() -> None:
+    """A whole application, XScale and ports included."""
+    cycles = 60_000 if COMPILED else 1_500
+    digests = set()
+    for length in (cycles, 1000, 7):
+        app = App.load("ipv4_forward", capture=False)
+        seen = TraceHash()
+        app.chip.observe(seen)
+        while app.chip.cycle < cycles:
+            app.advance(min(length, cycles - app.chip.cycle))
+        digests.add((seen.hexdigest(), seen.count))
+    assert len(digests) == 1

@@ -156,3 +156,19 @@ def test_bad_files_are_refused(tmp_path: Path, content: bytes, expected: str) ->
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot read"):
         difference(tmp_path / "none", tmp_path / "none")
+
+
+def test_the_xscale_is_microengine_8() -> None:
+    chip = Chip()
+    chip.load(2, ASSEMBLED)
+    chip.scratch.ring(5).setup(0x200, 128)
+    stream = io.StringIO()
+    chip.observe(TextTrace(stream, Describer(chip).line, Window(engines=frozenset([8]))))
+    chip.run(cycles=20)
+    chip.scratch.ring(5).put(77)
+    chip.run(cycles=20)
+    assert chip.scratch.ring(5).get() == 77
+    chip.run(cycles=20)
+    lines = [line.split() for line in stream.getvalue().splitlines()[2:]]
+    assert [line[:5] for line in lines] == [["20", "8", "0", "-", "ring"], ["40", "8", "0", "-", "ring"]]
+    assert [line[-2:] for line in lines] == [["<-", "0x0000004d"], ["->", "0x0000004d"]]
