@@ -23,6 +23,7 @@ from ixpemu.chip_observe import Sink, kinds_of
 from ixpemu.chip_parameters import configure
 from ixpemu.chip_ports import Ports
 from ixpemu.chip_probes import Probes
+from ixpemu.chip_queues import Channel
 from ixpemu.chip_reserved import ReservedPlace, findings, reserved_places
 from ixpemu.chip_rules import allowed_kinds
 from ixpemu.chip_snapshot import Snapshot
@@ -96,8 +97,7 @@ class Chip:
         self._breaks: set[tuple[int, int]] = set()
         state, memory = self.state, self._memory
         self.sram = Numbered("SRAM channel", codes.MEMORY_ADDRESS, (
-            Memory(f"SRAM channel {k}", memory, int(state.sram_base[k]), int(state.sram_words[k]), self._store)
-            for k in range(2)))
+            Channel(k, memory, self._store, state, self._call) for k in range(2)))
         self.dram = Memory("DRAM", memory, int(state.dram_base), int(state.dram_words), self._store)
         self.scratch = Scratch(memory, int(state.scratch_base), int(state.scratch_words), self._store, state, self._call)
         self.me = Numbered("microengine", codes.ME_UNKNOWN, (Microengine(k, state, self._call) for k in range(ME_COUNT)))

@@ -20,7 +20,7 @@ Words = npt.NDArray[np.uint32]
 Call = Callable[..., int]
 _MANY = 1 << 64
 # First and last byte address of each space of CSRs.
-SPACES = {"local": (0, 0x1FF), "cap": (0x4000, 0x4FFF), "msf": (0, 0x3FFF)}
+SPACES = {"local": (0, 0x1FF), "cap": (0x4000, 0x4FFF), "msf": (0, 0x3FFF), "sram": (0, 0x3F)}
 
 
 def csr_address(key: str | int, space: str) -> int:

@@ -103,17 +103,17 @@ class Ring:
         self._call = call
 
     def setup(self, address: int, words: int, *, empty_flag: bool = False) -> None:
-        """Place an empty ring of 128, 256, 512 or 1,024 words at scratch byte `address`, a multiple of 512.
+        """Place an empty ring of 128, 256, 512 or 1,024 words at scratch byte `address`, a multiple of its length.
 
         `empty_flag`: its status tells microengines "empty", else "nearly full".
         """
         sizes = {128: 0, 256: 1, 512: 2, 1024: 3}
         arguments.whole("the address of a ring", address, code=codes.RING_SETUP)
         arguments.whole("the length of a ring", words, code=codes.RING_SETUP, help="128, 256, 512 or 1024 words")
-        if words not in sizes or address % 512 or address < 0 or address + 4 * words > 4 * int(self._state.scratch_words):
+        if words not in sizes or address % (4 * words) or address < 0 or address + 4 * words > 4 * int(self._state.scratch_words):
             raise user_error(
                 codes.RING_SETUP, f"ring {self.number} cannot have {words} words at {address:#x}",
-                help="128, 256, 512 or 1024 words, from a multiple of 512 bytes on, inside scratch memory",
+                help="128, 256, 512 or 1024 words, at a multiple of the length, inside scratch memory",
             )
         self._call(HOST_CAP_WRITE, RING_CSRS + RING_SPAN * self.number,
                    sizes[words] << 30 | (1 << 26 if empty_flag else 0) | address // 512 << 9)

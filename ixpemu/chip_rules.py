@@ -52,6 +52,18 @@ def _ring(value: int) -> str:
     return f"ring {value}" if value < 16 else f"BASE {value:#x}"
 
 
+def _ring_base(value: int) -> str:
+    return f"BASE {value:#x}"
+
+
+def _entry(value: int) -> str:
+    return f"entry {value}"
+
+
+def _words(value: int) -> str:
+    return f"word address {value:#x}"
+
+
 def _element(value: int) -> str:
     return f"element {value}"
 
@@ -230,6 +242,36 @@ _RULES = (
          "A control store may be written only while no context of its microengine can run.",
          "clear the context enables first, and wait until it is idle; a program cannot change itself",
          "Linux and other loaders", "H"),
+    Rule(e.RESERVED_QUEUE_UNSET, codes.RESERVED_QUEUE_UNSET, "", _entry,
+         "An entry of the queue array holds what was in it at reset until a descriptor is loaded; a command uses its head, "
+         "tail or count before.",
+         "load it first: rd_qdesc_head or rd_qdesc_tail, and rd_qdesc_other for the rest; or let the XScale set it up",
+         "HRM, queue array", "M"),
+    Rule(e.RESERVED_QUEUE_LINK, codes.RESERVED_QUEUE_LINK, "", _entry,
+         "Address 0 is NIL, the end of a chain: no buffer can be there, and a queue whose count is not 0 does not end.",
+         "do not enqueue address 0; link a chain before its tail is enqueued; the end bit of each packet's last buffer lowers "
+         "the count",
+         "HRM, queue array", "M"),
+    Rule(e.RESERVED_QUEUE_TAIL, codes.RESERVED_QUEUE_TAIL, "", _entry,
+         "enqueue_tail moves the tail along a chain whose first buffer was enqueued before; an empty queue has none.",
+         "enqueue the first buffer of the packet, then enqueue_tail its last",
+         "HRM, queue array", "M"),
+    Rule(e.RESERVED_DESCRIPTOR, codes.RESERVED_DESCRIPTOR, "", _words,
+         "A queue descriptor is on a multiple of 16 bytes, 4 words.",
+         "align the descriptors; a descriptor command has a word address in bits 23:0, not a byte address",
+         "HRM, queue descriptors", "H"),
+    Rule(e.RESERVED_QUEUE_SHORT, codes.RESERVED_QUEUE_SHORT, "", _entry,
+         "What a get returns beyond the words that the ring held is not specified; here it is 0. An empty ring gives only 0.",
+         "put and get the same number of words at a time",
+         "as for scratch rings", "assumed"),
+    Rule(e.RESERVED_RING_ALIGNMENT, codes.RESERVED_RING_ALIGNMENT, "", _ring_base,
+         "The base of a scratch ring is a multiple of its length in bytes.",
+         "place a ring of 128 words on a multiple of 512 bytes, 256 on 1024, 512 on 2048, 1024 on 4096",
+         "Linux driver's values; HRM", "M"),
+    Rule(e.RESERVED_BUFFER_ALIGNMENT, codes.RESERVED_BUFFER_ALIGNMENT, "", _address,
+         "Copies between DRAM and RBUF or TBUF move 8 bytes at a time, from an address in the buffer that is a multiple of 8.",
+         "align bits 18:5 of the previous result to 8; a packet that starts elsewhere is sent with the control word's offsets",
+         "HRM:250; HRM:65 hints at 4 for TBUF", "M"),
 )
 
 

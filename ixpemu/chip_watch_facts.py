@@ -172,7 +172,7 @@ def _moved(decoded: Decoded, direction: str) -> int:
     if transfer is None or transfer.direction not in (direction, "both") or transfer.indirect:
         return 0
     first = _number(operand, direction == "out")
-    return 0 if first is None else ((1 << transfer.count) - 1) << first
+    return 0 if first is None else ((1 << transfer.registers(direction == "in")) - 1) << first
 
 
 def _used_csrs(meaning: _Meaning, read: int | None) -> frozenset[int]:

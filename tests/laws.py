@@ -87,6 +87,56 @@ def _hash(bits: int, keys: int) -> Reference:
          "push.s_cycles": 1, "push.s_word_cycles": words * keys}, {f"hash.array_{bits}_cycles": keys})
 
 
+def _operations() -> list[Reference]:
+    """Atomics, queues and rings. One that takes words and returns others waits for the first to return the second. Atomics are
+    saturated on one word."""
+    found = []
+    for unit, name, busy in (("SRAM", "sram", "sram.atomic_word_cycles"), ("scratch", "scratch", "scratch.atomic_occupancy")):
+        write, read = {f"{name}.write_cycles": 1}, {f"{name}.read_cycles": 1, f"{name}.atomic_cycles": 1}
+        both = read | {"pull.s_cycles": 1, "pull.s_word_cycles": 1}
+        changes = ("set", "clr", "add") if name == "sram" else ("set", "clr", "add", "sub")
+        for word in changes:
+            found.append(_atomic(f"{unit} {word}", f"{name}[{word}, $0, a0, 0]", write, 1, busy))
+        for word in ("incr", "decr"):
+            found.append(_atomic(f"{unit} {word}", f"{name}[{word}, --, a0, 0]", write, 0, busy))
+            found.append(_atomic(f"{unit} test_and_{word}", f"{name}[test_and_{word}, $0, a0, 0]", read, 1, busy, True))
+        for word in ("swap", *(f"test_and_{word}" for word in changes)):
+            found.append(_atomic(f"{unit} {word}", f"{name}[{word}, $0, a0, 0]", both, 1, busy, True))
+    for word in ("set", "clr", "add"):
+        found.append(_atomic(f"SRAM {word} without pull", f"sram[{word}, --, a0, 0], indirect_ref, no_pull",
+                             {"sram.write_cycles": 1}, 0, "sram.atomic_word_cycles"))
+    return found + _queues()
+
+
+def _atomic(title: str, command: str, unit: Mapping[str, int], words: int, busy: str, returns: bool = False) -> Reference:
+    return _reference(title, command, unit, words, way="push.s" if returns else "pull.s", service={busy: 1}, pair=returns)
+
+
+def _queues() -> list[Reference]:
+    """The queue array of an SRAM channel."""
+    write, read = {"sram.write_cycles": 1, "sram.queue_cycles": 1}, {"sram.read_cycles": 1, "sram.queue_cycles": 1}
+    busy, reading, writing = {"sram.queue_occupancy": 1}, "sram.read_word_occupancy", "sram.write_word_occupancy"
+    put = write | {"pull.s_cycles": 1, "pull.s_word_cycles": 8}
+    return [
+        _reference("SRAM enqueue", "sram[enqueue, --, a3, 1]", write, 0, way="pull.s", service=busy),
+        _reference("SRAM enqueue_tail", "sram[enqueue_tail, --, a3, 1]", write, 0, way="pull.s", service=busy),
+        _reference("SRAM dequeue", "sram[dequeue, $0, a3, 0]", read, 1, way="push.s", service=busy),
+        _reference("SRAM rd_qdesc_head, 4 words", "sram[rd_qdesc_head, $0, a3, 0, 4]", read, 4, way="push.s",
+                   service={reading: 4}),
+        _reference("SRAM rd_qdesc_tail, 1 word", "sram[rd_qdesc_tail, $0, a3, 0, 1]", read, 1, way="push.s",
+                   service={reading: 2}),
+        _reference("SRAM rd_qdesc_other", "sram[rd_qdesc_other, --, a3, 0]", read, 0, way="pull.s", service=busy),
+        _reference("SRAM wr_qdesc", "sram[wr_qdesc, --, a3, 0]", write, 0, way="pull.s", service={writing: 2}),
+        _reference("SRAM wr_qdesc_count", "sram[wr_qdesc_count, --, a3, 0]", write, 0, way="pull.s", service=busy),
+        _reference("SRAM get of 8 words", "sram[get, $0, b3, 0, 8]", read, 8, way="push.s", service={reading: 8}),
+        _reference("SRAM put of 8 words", "sram[put, $0, b3, 0, 8]", put, 1, way="push.s", service={writing: 8}, pair=True),
+        _reference("SRAM journal of 8 words", "sram[journal, $0, b3, 0, 8]", write, 8, way="pull.s", service={writing: 8}),
+        _reference("SRAM fast_journal", "sram[fast_journal, --, a4, 0]", write, 0, way="pull.s", service=busy),
+        _reference("SRAM csr_rd", "sram[csr_rd, $0, b0, 4]", read, 1, way="push.s", service=busy),
+        _reference("SRAM csr_wr", "sram[csr_wr, $0, b0, 4]", write, 1, way="pull.s", service=busy),
+    ]
+
+
 @cache
 def references() -> tuple[Reference, ...]:
     """Every unit and direction, short and long."""
@@ -113,6 +163,7 @@ def references() -> tuple[Reference, ...]:
             found.append(Reference(f"{title}, {octets}", f"dram[{command}, --, a0, 0, max_{count}]",
                                    {"command.path_cycles": 1, f"dram.{side}_cycles": 1, "dram.row_miss_cycles": 1,
                                     "pull.d_cycles": 1, "pull.buffer_word_cycles": count}, {}, True, 8 * count))
+    found += _operations()
     cap = {"cap.command_occupancy": 1}
     found += [
         _reference("MSF read of 8 bytes", "msf[read64, $0, b1, 0, 1]", {"msf.read_cycles": 1}, 2, way="push.s", service=msf),
@@ -135,6 +186,9 @@ def measured_latency(reference: Reference, chip: Chip | None = None) -> int:
     thread = chip.me[0].ctx[0]
     prepare(thread, option=bool(option))
     chip.scratch.ring(2).setup(0x800, 128)
+    chip.sram[0].queue(5).setup()
+    for entry in (6, 7):
+        chip.sram[0].ring(entry).setup(0x1000, 512)
     chip.run(cycles=100)                        # past what a unit would have to wait for after reset
     chip.start(0, 1)
     while thread.pc < 2:
@@ -150,9 +204,10 @@ def measured_latency(reference: Reference, chip: Chip | None = None) -> int:
 
 
 def prepare(thread: Context, address: int = 0x40, option: bool = False) -> None:
-    """Registers that commands of references use: a0 the address, a1 overrides, b1 the MSF's buffers, b2 a register elsewhere."""
+    """Registers that commands of references use: a0 the address, a1 overrides, and so on."""
     thread.gpr_a[:2] = address, 1 << 4 | 0x2000 << 5 if option else 0
-    thread.gpr_b[:3] = 0, 0x2000, 0x8400        # b2: a transfer register of microengine 1
+    thread.gpr_a[3:5] = 5 << 24, 6 << 24        # a queue and a journal of SRAM channel 0
+    thread.gpr_b[:4] = 0, 0x2000, 0x8400, 7 << 2        # b2: a transfer register of microengine 1; b3: a ring of SRAM
 
 
 def saturation(references: Sequence[Reference], overrides: Mapping[str, int] | None = None, microengines: int = 8) -> float:

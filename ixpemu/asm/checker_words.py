@@ -115,7 +115,7 @@ def _transfers(
         return "another transfer register than the source has"
     runs: list[tuple[Read, ...]] = [(), ()]
     for fills in ((False,), (True,), (False, True))[("out", "in", "both").index(ours.direction)]:
-        run = _run(program, name.name, ours.count, fills)
+        run = _run(program, name.name, ours.registers(fills), fills)
         file = _FILES[name.cls][not fills]
         runs[fills] = tuple(Read((one, file), _cell(place) + distance) for distance, one in enumerate(run))
     return runs[0], runs[1]

@@ -185,9 +185,10 @@ class _Builder:
         for written in {"in": (True,), "out": (False,), "both": (False, True)}[transfer.direction]:
             # The unit reads the write half and fills the read half: the other way round than an instruction does.
             write_half = not written
-            run = transfer_run(self.program, register.name, write_half, transfer.count)
+            count = transfer.registers(written)
+            run = transfer_run(self.program, register.name, write_half, count)
             if run is None:
-                self._no_run(register.name, transfer.count, transfer.words, origin)
+                self._no_run(register.name, count, transfer.words, origin)
                 run = [register.name]
             for offset, name in enumerate(run):
                 site = Site(index, transfer.operand, None, offset)

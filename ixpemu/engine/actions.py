@@ -7,6 +7,27 @@ here is what a `do` line of isa/ says, not a mnemonic.
 from __future__ import annotations
 
 from ixpemu.engine.layout import UNIT_CAP, UNIT_DRAM, UNIT_HASH, UNIT_MSF, UNIT_SCRATCH, UNIT_SRAM0
+from ixpemu.engine.operation_numbers import (
+    COMMAND_ADD,
+    COMMAND_CHANNEL_READ,
+    COMMAND_CHANNEL_WRITE,
+    COMMAND_CLEAR,
+    COMMAND_DEQUEUE,
+    COMMAND_DESCRIPTOR_COUNT,
+    COMMAND_DESCRIPTOR_HEAD,
+    COMMAND_DESCRIPTOR_OTHER,
+    COMMAND_DESCRIPTOR_TAIL,
+    COMMAND_DESCRIPTOR_WRITE,
+    COMMAND_ENQUEUE,
+    COMMAND_ENQUEUE_TAIL,
+    COMMAND_FAST_JOURNAL,
+    COMMAND_JOURNAL,
+    COMMAND_QUEUE_GET,
+    COMMAND_QUEUE_PUT,
+    COMMAND_SET,
+    COMMAND_SUBTRACT,
+    COMMAND_SWAP,
+)
 from ixpemu.engine.timing import (
     COMMAND_FAST,
     COMMAND_FAST_ALU,
@@ -25,7 +46,7 @@ from ixpemu.engine.timing import (
 
 OP_EXTERNAL = 200
 (OP_COMMAND, OP_CSR_READ, OP_CSR_WRITE, OP_SIGNAL_SET, OP_SIGNAL_CLEAR, OP_STATE_SET, OP_STATE_CLEAR, OP_ARBITRATE, OP_KILL,
- OP_BREAKPOINT, OP_ILLEGAL, OP_STORE_END, OP_MISSING) = range(OP_EXTERNAL, OP_EXTERNAL + 13)
+ OP_BREAKPOINT, OP_ILLEGAL, OP_STORE_END, OP_MISSING, OP_OPERATION) = range(OP_EXTERNAL, OP_EXTERNAL + 14)
 
 # Flags of OP_ARBITRATE in CODE.variant.
 ARBITRATE_VOLUNTARY, ARBITRATE_PREPARED, ARBITRATE_GO = 1, 2, 4
@@ -72,6 +93,31 @@ COMMANDS = {
     "reflector_write": (UNIT_CAP, COMMAND_REFLECT_WRITE),
 }
 """Unit and command of each external action that sends a command."""
+
+_ATOMICS = {"set": (COMMAND_SET, 0), "clr": (COMMAND_CLEAR, 0), "add": (COMMAND_ADD, 0), "sub": (COMMAND_SUBTRACT, 0),
+            "incr": (COMMAND_ADD, 1), "decr": (COMMAND_SUBTRACT, 1)}
+
+UNIT_OPERATIONS = {
+    **{f"{name}_{form}{word}": (unit, command, operand) for name, unit in (("sram", UNIT_SRAM0), ("scratch", UNIT_SCRATCH))
+       for form in ("", "test_and_") for word, (command, operand) in _ATOMICS.items()},
+    "sram_swap": (UNIT_SRAM0, COMMAND_SWAP, 0),
+    "scratch_swap": (UNIT_SCRATCH, COMMAND_SWAP, 0),
+    "sram_put": (UNIT_SRAM0, COMMAND_QUEUE_PUT, 0),
+    "sram_get": (UNIT_SRAM0, COMMAND_QUEUE_GET, 0),
+    "sram_journal": (UNIT_SRAM0, COMMAND_JOURNAL, 0),
+    "sram_fast_journal": (UNIT_SRAM0, COMMAND_FAST_JOURNAL, 0),
+    "sram_enqueue": (UNIT_SRAM0, COMMAND_ENQUEUE, 0),
+    "sram_enqueue_tail": (UNIT_SRAM0, COMMAND_ENQUEUE_TAIL, 0),
+    "sram_dequeue": (UNIT_SRAM0, COMMAND_DEQUEUE, 0),
+    "sram_rd_qdesc_head": (UNIT_SRAM0, COMMAND_DESCRIPTOR_HEAD, 0),
+    "sram_rd_qdesc_tail": (UNIT_SRAM0, COMMAND_DESCRIPTOR_TAIL, 0),
+    "sram_rd_qdesc_other": (UNIT_SRAM0, COMMAND_DESCRIPTOR_OTHER, 0),
+    "sram_wr_qdesc": (UNIT_SRAM0, COMMAND_DESCRIPTOR_WRITE, 0),
+    "sram_wr_qdesc_count": (UNIT_SRAM0, COMMAND_DESCRIPTOR_COUNT, 0),
+    "sram_csr_rd": (UNIT_SRAM0, COMMAND_CHANNEL_READ, 0),
+    "sram_csr_wr": (UNIT_SRAM0, COMMAND_CHANNEL_WRITE, 0),
+}
+"""Unit, command and operand, where that is fixed, of each external action that is an operation of SRAM or scratch memory."""
 
 DOUBLE = frozenset(("msf_read64", "msf_write64"))
 """Commands whose count is in units of two words although their unit counts words."""

@@ -50,15 +50,15 @@ def cap_read(state, memory, address, now):
 
 
 @jit
-def cap_write(state, memory, address, value, me, ctx, now):
-    """Write one CSR word; `me`, `ctx`: the thread that did (the XScale writes as thread 0 of microengine 0)."""
+def cap_write(state, memory, address, value, me, ctx, pc, now):
+    """Write one CSR word; `me`, `ctx`, `pc`: who did (the XScale writes as thread 0 of microengine 0)."""
     address = uint32(address) & uint32(0xFFFC)
     value = uint32(value)
     if uint32(RING_SPACE) <= address < uint32(RING_SPACE_END):
         ring = uint32(address - uint32(RING_SPACE)) >> uint32(4)
         part = (address >> uint32(2)) & uint32(3)
         if part == uint32(0):
-            configure_ring(state, ring, value, now)
+            configure_ring(state, ring, value, me, ctx, pc, now)
         elif part == uint32(1):
             place_ring_pointer(state, ring, False, value, now)
         elif part == uint32(2):

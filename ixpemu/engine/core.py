@@ -227,7 +227,14 @@ def commit_all(state, memory):
         if state.stop_reason != uint32(0):
             break
     # Whoever looks now sees what has happened before the limit, or up to the last commit.
-    flush_units(state, memory, uint64(state.limit - uint64(1)) if state.stop_reason <= uint32(STOP_IDLE) else state.now)
+    reason = state.stop_reason
+    if reason <= uint32(STOP_IDLE):
+        state.stop_reason = uint32(0)                   # what a unit finds out now may be a reason to stop
+        flush_units(state, memory, uint64(state.limit - uint64(1)))
+        if state.stop_reason == uint32(0):
+            state.stop_reason = reason
+    else:
+        flush_units(state, memory, state.now)
     return state.stop_reason
 
 

@@ -25,7 +25,9 @@ from ixpemu.engine.actions import (
     OP_COMMAND,
     OP_ILLEGAL,
     OP_MISSING,
+    OP_OPERATION,
     OP_STORE_END,
+    UNIT_OPERATIONS,
 )
 from ixpemu.engine.dispatch import MODIFIES, OPERATIONS
 from ixpemu.engine.layout import (
@@ -57,6 +59,7 @@ from ixpemu.engine.layout import (
     UNIT_HASH,
     WAKEUP_ANY,
 )
+from ixpemu.engine.operation_numbers import COUNT_IN, COUNT_OUT, NO_PULL
 from ixpemu.engine.overrides import COMPLETE_DOUBLE, COMPLETE_IN, COMPLETE_INDIRECT, COMPLETE_OUT, COMPLETE_SWAP
 from ixpemu.isa import Decoded, instruction_set
 from ixpemu.isa.model import Constant, Operand, Register, RegisterClass
@@ -153,8 +156,7 @@ def _branch(decoded: Decoded) -> Record:
             "early": max(early - defer, 0)}
 
 
-def _command(decoded: Decoded) -> Record:
-    unit, command = COMMANDS[decoded.variant.action or ""]
+def _command(decoded: Decoded, unit: int, command: int) -> Record:
     places = _Places()
     record = {"op": OP_COMMAND, "unit": unit, "command": command}
     record["a"], record["a_window"] = places.find(decoded.operand("address_a"), False, SPECIAL_A)
@@ -187,10 +189,30 @@ def _command(decoded: Decoded) -> Record:
     return record
 
 
+def _operation(decoded: Decoded) -> Record:
+    """A command of operations.py: as _command, with the words that it pushes and pulls counted apart."""
+    unit, command, operand = UNIT_OPERATIONS[decoded.variant.action or ""]
+    record = _command(decoded, unit, command)
+    record |= {"op": OP_OPERATION, "imm": operand, "total": 0, "amount": 0}
+    transfer = decoded.facts.transfer
+    counted = "count" in decoded.values
+    if transfer is not None:
+        if transfer.direction in ("in", "both"):
+            record["total"] = transfer.registers(True)
+        if transfer.direction in ("out", "both"):
+            record["amount"] = transfer.registers(False)
+        record["variant"] |= (COUNT_IN if transfer.direction == "in" else COUNT_OUT) if counted else 0
+    if decoded.value("no_pull"):
+        record["variant"] |= NO_PULL
+    return record
+
+
 def _external(decoded: Decoded) -> Record:
     action = decoded.variant.action or ""
     if action in COMMANDS:
-        return _command(decoded)
+        return _command(decoded, *COMMANDS[action])
+    if action in UNIT_OPERATIONS:
+        return _operation(decoded)
     record = {"op": EXTERNAL.get(action, OP_MISSING), "marks": MARK_EXTERNAL}
     record |= _branch(decoded)
     if record["op"] == OP_ARBITRATE:

@@ -19,6 +19,7 @@ from ixpemu.engine.actions import (
     OP_CSR_WRITE,
     OP_ILLEGAL,
     OP_KILL,
+    OP_OPERATION,
     OP_SIGNAL_CLEAR,
     OP_SIGNAL_SET,
     OP_STATE_CLEAR,
@@ -74,6 +75,7 @@ from ixpemu.engine.observation import (
     see_test,
     see_value,
 )
+from ixpemu.engine.operations import issue_operation
 from ixpemu.engine.overrides import COMPLETE_SWAP
 from ixpemu.engine.parameters import P_NEIGHBOR_FULL, P_NEIGHBOR_PUT, P_NEIGHBOR_SELF
 from ixpemu.engine.pointers import resolve
@@ -258,10 +260,38 @@ def execute_rare(state, memory, engine, i, ctx, now, in_slot):
         begin_swap(state, engine, WAKEUP_ANY, 0, AFTER_SWAP, 0)
         swap_out(state, engine, engine.clock)
         return
+    elif op == uint32(OP_OPERATION):
+        operate(state, memory, engine, i, ctx, now, in_slot)
+        return
     else:
         stop_engine(state, engine, i, ctx, now)
         return
     if in_slot:
+        count_slot(state, engine, ctx)
+
+
+@jit
+def operate(state, memory, engine, i, ctx, now, in_slot):
+    """A command that is an atomic, or uses the queue array or an SRAM channel's registers; as other commands otherwise."""
+    again = full_until(state, memory, engine, now)
+    if again != uint64(0):
+        stall = uint64(again - now)
+        if observing():
+            see_value(state, SEEN_STALL, engine.number, ctx, engine.pc[ctx], now, stall, 0)
+        engine.stalled = uint64(engine.stalled + stall)
+        engine.stalls[ctx] = uint32(engine.stalls[ctx] + uint32(stall))
+        engine.clock = again
+        return
+    issue_operation(state, engine, i, ctx, operand_sum(state, engine, i, ctx, now), now)
+    swaps = uint32(i.variant) & uint32(COMPLETE_SWAP)
+    if in_slot and swaps:
+        report(state, RESERVED_DEFER, engine.number, ctx, engine.pc[ctx], 0)
+    finish_issue(state, engine, ctx, now)
+    if swaps:
+        begin_swap(state, engine, i.mask, uint32(i.defer), AFTER_SWAP, 0)
+        if i.defer == 0:
+            swap_out(state, engine, engine.clock)
+    elif in_slot:
         count_slot(state, engine, ctx)
 
 

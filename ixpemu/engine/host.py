@@ -12,6 +12,7 @@ from ixpemu.engine.accounting import bind_handle, new_packet
 from ixpemu.engine.cap import cap_read, cap_write
 from ixpemu.engine.contexts import enable_contexts, reset_contexts, set_signals, stop_engine_key
 from ixpemu.engine.csrs import read_csr, read_private, write_csr, write_private
+from ixpemu.engine.host_queues import HOST_CHANNEL_READ, HOST_QUEUES, queue_call
 from ixpemu.engine.jit import entry, jit
 from ixpemu.engine.layout import ORIGINATED, UNIT_SIGNAL
 from ixpemu.engine.msf import msf_fast_write, msf_read, msf_write
@@ -21,7 +22,7 @@ from ixpemu.engine.rings import get_word, put_word, update_flag
 
 (HOST_CAP_READ, HOST_CAP_WRITE, HOST_CSR_READ, HOST_CSR_WRITE, HOST_MSF_READ, HOST_MSF_WRITE, HOST_MSF_FAST, HOST_RING_GET,
  HOST_RING_PUT, HOST_ENABLE, HOST_RESET, HOST_SIGNAL, HOST_ORIGINATE, HOST_REPORT) = range(1, 15)
-READS = frozenset((HOST_CAP_READ, HOST_CSR_READ, HOST_MSF_READ))
+READS = frozenset((HOST_CAP_READ, HOST_CSR_READ, HOST_MSF_READ, HOST_CHANNEL_READ))
 """Operations that change nothing (but for registers that clear when read)."""
 
 
@@ -64,7 +65,7 @@ def host_call(states, memory, operation, a, b, c, now):
     if operation == uint32(HOST_CAP_READ):
         return uint32(cap_read(state, memory, first, now))
     if operation == uint32(HOST_CAP_WRITE):
-        cap_write(state, memory, first, second, uint32(0), uint32(0), now)
+        cap_write(state, memory, first, second, uint32(0), uint32(0), uint32(0), now)
     elif operation == uint32(HOST_CSR_READ):
         return uint32(csr_access(state, first, second, uint32(0), uint32(0), now))
     elif operation == uint32(HOST_CSR_WRITE):
@@ -95,6 +96,8 @@ def host_call(states, memory, operation, a, b, c, now):
         stop_engine_key(state, state.engines[first])
     elif operation == uint32(HOST_REPORT):
         report_at(state, first, uint32(255), uint32(0), uint32(0), second, now)
+    elif operation >= uint32(HOST_QUEUES):
+        return uint32(queue_call(state, memory, operation, first, second, third, now))
     elif operation == uint32(HOST_ORIGINATE) and state.mode != uint32(0):
         number = new_packet(state, uint32(ORIGINATED), second, now)
         bind_handle(state, first, number)

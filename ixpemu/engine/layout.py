@@ -95,7 +95,9 @@ STOP_NAMES = ("", "cycles", "idle", "quiet", "packets", "break", "halt", "reserv
  RESERVED_SIGN, RESERVED_NO_PREVIOUS_A, RESERVED_NO_PREVIOUS_RESULT, RESERVED_SHADOW, RESERVED_T_INDEX_SWAPPED,
  RESERVED_T_INDEX_WINDOW, RESERVED_NEIGHBOR_RING, RESERVED_NO_NEIGHBOR, RESERVED_RANDOM, RESERVED_MULTIPLIER,
  RESERVED_STORE_RUNNING,
- ) = range(1, 38)
+ RESERVED_QUEUE_UNSET, RESERVED_QUEUE_LINK, RESERVED_QUEUE_TAIL, RESERVED_DESCRIPTOR, RESERVED_QUEUE_SHORT,
+ RESERVED_RING_ALIGNMENT, RESERVED_BUFFER_ALIGNMENT,
+ ) = range(1, 45)
 RESERVED_NAMES = ("", "illegal instruction", "ran past the end of the program", "unpopulated memory", "put on a full ring",
                   "unpopulated local memory", "local_csr_rd without its immed", "branch or swap in a defer slot",
                   "command that the unit does not know", "scratch ring outside scratch memory",
@@ -114,9 +116,17 @@ RESERVED_NAMES = ("", "illegal instruction", "ran past the end of the program", 
                   "T_INDEX outside of the context's registers", "next-neighbour ring without a word or without room",
                   "signal or word to a neighbour that is not there", "random number without a seed",
                   "hash without a multiplier", "control store written while it runs",
+                  "queue array entry that was not loaded", "NIL buffer in a queue", "enqueue_tail on an empty queue",
+                  "unaligned queue descriptor", "get of more words than the SRAM ring held",
+                  "scratch ring not on a multiple of its length", "unaligned RBUF or TBUF address",
                   )
 RESERVED_KINDS = 64
 RESERVED_ROWS = 64          # places that are kept, the earliest ones
+
+# Parts of a queue array entry that have been loaded: STATE.array_set.
+QUEUE_HEAD, QUEUE_TAIL, QUEUE_COUNT = 1, 2, 4
+QUEUE_ENTRIES = 64          # of a channel
+CHANNEL_CSRS = 16           # words of an SRAM channel's registers
 
 # Rows of the packet table.
 PACKET_ROWS = 8192          # a power of two; a packet's row is its number modulo this

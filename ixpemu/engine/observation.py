@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy import uint8, uint16, uint32, uint64
 
-from ixpemu.engine.actions import OP_COMMAND, OP_CSR_WRITE
+from ixpemu.engine.actions import OP_COMMAND, OP_CSR_WRITE, OP_OPERATION
 from ixpemu.engine.jit import jit, switch
 from ixpemu.engine.layout import CONSTANT, DRAM_OUT, EVENT_SIGNAL, SINK, SPECIAL_A, SPECIAL_B, STORE_WORDS
 
@@ -125,11 +125,12 @@ def see_external(state, engine, ctx, when):
     i = state.code[uint32(engine.number * uint32(STORE_WORDS) + pc)]
     a = uint32(CONSTANT)
     b = uint32(CONSTANT)
-    if i.op == OP_COMMAND or i.op == OP_CSR_WRITE:
+    command = i.op == OP_COMMAND or i.op == OP_OPERATION
+    if command or i.op == OP_CSR_WRITE:
         a = uint32(uint32(i.a) + (uint32(i.a_window) & uint32(ctx << uint32(4))))
         if i.special & uint8(SPECIAL_A):
             a = engine.at_a
-    if i.op == OP_COMMAND:
+    if command:
         b = uint32(uint32(i.b) + (uint32(i.b_window) & uint32(ctx << uint32(4))))
         if i.special & uint8(SPECIAL_B):
             b = engine.at_b

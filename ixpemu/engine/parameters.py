@@ -67,6 +67,12 @@ PARAMETERS = (
     "cap.command_occupancy",
     "push.backlog_cycles",
     "pull.backlog_cycles",
+    "sram.atomic_cycles",
+    "sram.atomic_word_cycles",
+    "sram.queue_cycles",
+    "sram.queue_occupancy",
+    "scratch.atomic_cycles",
+    "scratch.atomic_occupancy",
 )
 
 (P_EARLY_BRANCH, P_SWAP_ABORT, P_WAKE_CYCLES, P_FIFO_DEPTH, P_LOOKAHEAD, P_SHADOW,
@@ -80,10 +86,12 @@ PARAMETERS = (
  P_DRAM_QUEUE, P_DRAM_READ, P_DRAM_WRITE, P_DRAM_BANKS, P_DRAM_ROW, P_DRAM_MISS, P_DRAM_BANK, P_DRAM_BYTES, P_DRAM_MINIMUM,
  P_DRAM_TURNAROUND,
  P_MSF_QUEUE, P_MSF_READ, P_MSF_WRITE, P_MSF_COMMAND,
- P_CAP_QUEUE, P_CAP_READ, P_CAP_WRITE, P_CAP_COMMAND, P_PUSH_BACKLOG, P_PULL_BACKLOG) = range(len(PARAMETERS))
-PARAMETER_SLOTS = 96
-"""Room in `state.parameter`; those from 64 on belong to the MSF (`P_MSF_OWN`)."""
-P_MSF_OWN = 64
+ P_CAP_QUEUE, P_CAP_READ, P_CAP_WRITE, P_CAP_COMMAND, P_PUSH_BACKLOG, P_PULL_BACKLOG,
+ P_SRAM_ATOMIC, P_SRAM_ATOMIC_SAME, P_SRAM_QUEUE_TIME, P_SRAM_QUEUE_BUSY,
+ P_SCRATCH_ATOMIC, P_SCRATCH_ATOMIC_BUSY) = range(len(PARAMETERS))
+PARAMETER_SLOTS = 256
+"""Room in `state.parameter`; those from 192 on belong to the MSF (`P_MSF_OWN`)."""
+P_MSF_OWN = 192
 MSF_PARAMETERS: tuple[str, ...] = (
     "chip.megahertz",                   # the clock that everything else counts cycles of
     "msf.bus_megahertz",
@@ -101,4 +109,4 @@ MSF_PARAMETERS: tuple[str, ...] = (
 """Names of the parameters of MSF and ports, in the order of their places from `P_MSF_OWN` on."""
 (P_MEGAHERTZ, P_MSF_BUS, P_MSF_BUS_OVERHEAD, P_MSF_STATUS, P_MSF_TIMEOUT_UNIT,
  P_PORT_COUNT, P_PORT_MEGABITS, P_PORT_FIFO, P_PORT_SEND_FIFO, P_PORT_LONGEST, P_MSF_UNIT,
- P_MSF_ERRATUM) = range(64, 64 + len(MSF_PARAMETERS))
+ P_MSF_ERRATUM) = range(192, 192 + len(MSF_PARAMETERS))

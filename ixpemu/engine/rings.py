@@ -11,7 +11,7 @@ from __future__ import annotations
 from numpy import uint8, uint32, uint64
 
 from ixpemu.engine.jit import jit
-from ixpemu.engine.layout import RESERVED_RING_BASE, RESERVED_RING_OVERFLOW
+from ixpemu.engine.layout import RESERVED_RING_ALIGNMENT, RESERVED_RING_BASE, RESERVED_RING_OVERFLOW
 from ixpemu.engine.memories import PAGE_SHIFT
 from ixpemu.engine.parameters import P_SCRATCH_FULL, P_SCRATCH_LAG
 from ixpemu.engine.reserved import report_at
@@ -41,7 +41,7 @@ def visible_flag(state, ring, now):
 
 
 @jit
-def configure_ring(state, ring, value, now):
+def configure_ring(state, ring, value, me, ctx, pc, now):
     """Write a ring's BASE: it is empty afterwards."""
     state.ring_csr[ring] = uint32(value)
     state.ring_words[ring] = uint32(uint32(128) << (uint32(value) >> uint32(30)))
@@ -49,8 +49,10 @@ def configure_ring(state, ring, value, now):
     state.ring_head[ring] = uint32(0)
     state.ring_tail[ring] = uint32(0)
     state.ring_used[ring] = uint32(0)
+    if state.ring_base[ring] & uint32(state.ring_words[ring] - uint32(1)):
+        report_at(state, RESERVED_RING_ALIGNMENT, me, ctx, pc, value, now)
     if uint32(state.ring_base[ring] + state.ring_words[ring]) > state.scratch_words:
-        report_at(state, RESERVED_RING_BASE, 0, 0, 0, value, now)
+        report_at(state, RESERVED_RING_BASE, me, ctx, pc, value, now)
         state.ring_base[ring] = uint32(0)
     update_flag(state, ring, now)
 

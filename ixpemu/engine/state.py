@@ -11,6 +11,7 @@ from ixpemu.engine.actions import OP_STORE_END
 from ixpemu.engine.layout import (
     ALARMS,
     BUSES,
+    CHANNEL_CSRS,
     CODE,
     CONSTANT,
     CONTEXTS,
@@ -27,6 +28,7 @@ from ixpemu.engine.layout import (
     PACKET_ROWS,
     PROBE,
     QUEUE_DEPTH_MAX,
+    QUEUE_ENTRIES,
     QUEUE_UNITS,
     RESERVED_KINDS,
     RESERVED_ROWS,
@@ -116,6 +118,11 @@ STATE = np.dtype([
     # what an observed run has seen since the host last came; the last row is for what nobody wants
     ("observed_kinds", "u4"), ("observed_count", "u4"), ("observed_lost", "u4"), ("observed_key", "u8"),
     ("observed", OBSERVED, (OBSERVED_ROWS + 1,)),
+    # SRAM channels: queue array, entry 64 * channel + number; registers; the word under an atomic and when it is written back
+    ("array_head", "u4", (2 * QUEUE_ENTRIES,)), ("array_tail", "u4", (2 * QUEUE_ENTRIES,)),
+    ("array_count", "u4", (2 * QUEUE_ENTRIES,)), ("array_set", "u1", (2 * QUEUE_ENTRIES,)),
+    ("channel_csr", "u4", (2 * CHANNEL_CSRS,)),
+    ("atomic_address", "u4", (2,)), ("atomic_free", "u8", (2,)),
 ], align=True)
 
 

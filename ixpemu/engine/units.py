@@ -17,6 +17,7 @@ from ixpemu.engine.layout import (
     DRAM_OUT,
     EVENTS,
     QUEUE_UNITS,
+    RESERVED_BUFFER_ALIGNMENT,
     RESERVED_MULTIPLIER,
     RESERVED_SHORT_GET,
     SRAM_IN,
@@ -29,6 +30,8 @@ from ixpemu.engine.layout import (
 from ixpemu.engine.memories import mark_written, memory_index, merge_word
 from ixpemu.engine.msf import dram_to_tbuf, msf_fast_write, msf_read, msf_write, rbuf_to_dram
 from ixpemu.engine.observation import SEEN_RING, observing, see_access, see_word, see_words
+from ixpemu.engine.operation_access import access_operation
+from ixpemu.engine.operation_numbers import OPERATION
 from ixpemu.engine.overrides import part_push, signal_context
 from ixpemu.engine.registers import pulled
 from ixpemu.engine.reserved import report_at
@@ -105,6 +108,9 @@ def access_buffers(state, memory, entry):
     words = uint32(entry.total)
     index = memory_index(state, entry.unit, entry.address, words, entry.me, entry.ctx, entry.pc, entry.access)
     offset = uint32(entry.value & uint32(0x1FFF))
+    if offset & uint32(7):
+        report_at(state, RESERVED_BUFFER_ALIGNMENT, entry.me, entry.ctx, entry.pc, entry.value, entry.access)
+        offset = uint32(offset & uint32(0x1FF8))
     if entry.command == COMMAND_RBUF:
         rbuf_to_dram(state, memory, offset, index, words, entry.access)
         mark_written(memory, index, words)
@@ -147,6 +153,8 @@ def access_queued(state, memory, entry):
         access_hash(state, entry)
     elif command == uint32(COMMAND_READ) or command == uint32(COMMAND_WRITE):
         access_memory(state, memory, entry)
+    elif command >= uint32(OPERATION):
+        access_operation(state, memory, entry)
     elif command == uint32(COMMAND_GET) or command == uint32(COMMAND_PUT):
         access_ring(state, memory, entry)
     else:
@@ -243,10 +251,10 @@ def access_cap(state, memory, entry, now):
         for k in range(words):
             address = uint32(entry.address + uint32(4) * uint32(k))
             if command == uint32(COMMAND_WRITE):
-                cap_write(state, memory, address, engine.file[uint32(first + uint32(k))], entry.me, entry.ctx, now)
+                cap_write(state, memory, address, engine.file[uint32(first + uint32(k))], entry.me, entry.ctx, entry.pc, now)
             else:
                 reflect_write(state, target, address, engine.file[uint32(first + uint32(k))], now)
         pulled(engine, entry.ctx, first, words)
         end_pull(state, entry.me, signal_context(entry), words, entry.signals, entry.unit, now)
     else:
-        cap_write(state, memory, entry.address, entry.value, entry.me, entry.ctx, now)
+        cap_write(state, memory, entry.address, entry.value, entry.me, entry.ctx, entry.pc, now)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from numpy import uint8, uint32, uint64
 
+from ixpemu.engine.actions import OP_OPERATION
 from ixpemu.engine.jit import jit
 from ixpemu.engine.layout import (
     DRAM_IN,
@@ -106,10 +107,14 @@ def watch_registers(state, engine, i, ctx, at, rules):
     if rules & uint32(WATCH_PULL):
         relative = uint32(relative | uint32(i.d_window))
         words = uint32(i.total)
-        if d >= uint32(DRAM_OUT):
+        if i.op == OP_OPERATION:
+            words = uint32(i.amount)
+        elif d >= uint32(DRAM_OUT):
             words = uint32(words * uint32(2))
+        # A command that also fills registers is numbered by those.
+        first = uint32(d + uint32(SRAM_OUT - SRAM_IN)) if is_input(d) else d
         for k in range(words):
-            look_at(state, engine, ctx, uint32(d + uint32(k)))
+            look_at(state, engine, ctx, uint32(first + uint32(k)))
     if rules & uint32(WATCH_WRITE) and (special & uint32(SPECIAL_D)) == uint32(0):
         relative = uint32(relative | uint32(i.d_window))
         note_written(engine, d, uint32(1))

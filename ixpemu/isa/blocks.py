@@ -180,6 +180,11 @@ class Transfer:
     count: int
     indirect: bool
     words: int = 1                      # registers that one of the written count stands for
+    filled: int | None = None           # registers it fills, where those are not `count` as well: the status of a put
+
+    def registers(self, fills: bool) -> int:
+        """How many registers it fills, or reads."""
+        return self.filled if fills and self.filled is not None else self.count
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +274,7 @@ class CsrField:
 
 @dataclass(frozen=True, slots=True)
 class Csr:
-    """A control and status register. `space`: "local" (address in bytes inside the microengine's window), "cap", "msf", "hash".
+    """A control and status register. `space`: "local" (address in bytes inside the microengine's window), "cap", "msf", "sram".
 
     `private`: access runs without touching what others can see. `shadow`: instructions that must lie between a write and a use;
     `shadow_old`: the old value stays valid meanwhile. `indirect`: CSR_CTX_POINTER selects whose copy it is.

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ixpemu.isa.blocks import OperandSpec, Role, TokenSpec, Transfer
 from ixpemu.isa.codec import Codec, FactsBuilder, Given, Reading, Refused
-from ixpemu.isa.codecs_control import defer_of
+from ixpemu.isa.codecs_control import Flag, defer_of
 from ixpemu.isa.codecs_values import Number
 from ixpemu.isa.model import Constant, Operand, Register, RegisterClass, Signal, Token, Word
 from ixpemu.isa.physical import format_operand
@@ -31,10 +31,10 @@ def signal_of(name: str, operand: Operand) -> int:
 
 
 class TransferRegister(Codec):
-    """`transfer = transfer(field, class, direction[, words n])`: the first of a run of transfer registers.
+    """`transfer = transfer(field, class, direction[, words n][, fills n])`: the first of a run of transfer registers.
 
     `class`: sram or dram, what the unit uses; with eight contexts bit 4 of the field picks the other one. `words`: registers that
-    one of the count takes (2 for dram).
+    one of the count takes (2 for dram). `fills`: registers that it fills where those are not as many as it takes.
     """
 
     def setup(self, *arguments: tuple[str, ...]) -> None:
@@ -44,6 +44,7 @@ class TransferRegister(Codec):
         self.direction = arguments[2][0]
         named = {words[0]: words[1:] for words in arguments[3:]}
         self.words = int(named["words"][0]) if "words" in named else 1
+        self.fills = int(named["fills"][0]) if "fills" in named else None
 
     def operand_specs(self) -> Mapping[str, OperandSpec]:
         return {self.name: OperandSpec(self.name, "transfer", _ROLES[self.direction])}
@@ -78,7 +79,7 @@ class TransferRegister(Codec):
     def note(self, given: Given, facts: FactsBuilder) -> None:
         operand = given.operands.get(self.name)
         cls = operand.cls if isinstance(operand, Register) else None
-        facts.parts["transfer"] = (facts.place.get(self.name), self.direction, cls, self.words)
+        facts.parts["transfer"] = (facts.place.get(self.name), self.direction, cls, self.words, self.fills)
 
 
 class Count(Number):
@@ -279,14 +280,59 @@ def transfer_facts(facts: FactsBuilder) -> Transfer | None:
     """The run of transfer registers, from what the codecs of one command noted."""
     noted = facts.parts.pop("transfer", None)
     count = facts.parts.pop("count", 1)
-    indirect = bool(facts.parts.get("flags", {}).get("indirect_ref"))
+    flags = facts.parts.get("flags", {})
     if noted is None:
         return None
-    operand, direction, cls, words = noted
-    return Transfer(operand, direction, cls, count * words, indirect, words)
+    operand, direction, cls, words, fills = noted
+    if flags.get(Unpulled.NAME):
+        direction = "in"
+    return Transfer(operand, direction, cls, count * words, bool(flags.get("indirect_ref")), words, fills)
+
+
+class Required(Flag):
+    """`no_pull = required(field)`: an option that this form cannot do without; its bit is 1."""
+
+    def axes(self) -> Mapping[str, Mapping[str, str]]:
+        return {}
+
+    def legal(self, letter: str, value: int) -> bool:
+        return value == 1
+
+    def encode(self, given: Given) -> int:
+        if self.name not in given.tokens:
+            raise Refused(self.name, f"this form needs the option {self.name}")
+        return super().encode(given)
+
+    def decode(self, word: int, reading: Reading) -> bool:
+        return super().decode(word, reading) and self.name in reading.tokens
+
+
+class Unpulled(Flag):
+    """`no_pull = unpulled(field)`: the operand travels in the command, taken from the result before it, and not from the transfer
+    register, which then is only filled. It goes with indirect_ref."""
+
+    NAME = "no_pull"
+    order = 1           # behind indirect_ref
+
+    def setup(self, *arguments: tuple[str, ...]) -> None:
+        super().setup(*arguments)
+        if self.name != self.NAME:
+            raise ValueError(f"it is bound to {self.NAME}")
+
+    def encode(self, given: Given) -> int:
+        if self.name in given.tokens and "indirect_ref" not in given.tokens:
+            raise Refused(self.name, f"{self.name} goes with indirect_ref",
+                          "the operand is in bits 22:12 of the result of the instruction before")
+        return super().encode(given)
+
+    def decode(self, word: int, reading: Reading) -> bool:
+        super().decode(word, reading)
+        return self.name not in reading.tokens or bool(reading.values.get("indirect_ref"))
 
 
 CODECS: dict[str, type[Codec]] = {
+    "required": Required,
+    "unpulled": Unpulled,
     "transfer": TransferRegister,
     "count": Count,
     "keys": Keys,

@@ -252,7 +252,7 @@ def dispatch_text(isa: InstructionSet) -> str:
 def numbers_text(isa: InstructionSet) -> str:
     """The text of ixpemu/engine/numbers.py: register addresses by name."""
     lines = [NUMBERS_HEAD]
-    prefixes = {"local": "CSR", "cap": "CAP", "msf": "MSF"}
+    prefixes = {"local": "CSR", "cap": "CAP", "msf": "MSF", "sram": "CSR"}
     families = Counter(csr.name.rstrip("0123456789") for csr in isa.csrs)
     for csr in sorted(isa.csrs, key=lambda c: (c.space, c.address, c.name)):
         if families[csr.name.rstrip("0123456789")] < MANY:

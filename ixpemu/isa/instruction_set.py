@@ -85,7 +85,7 @@ class InstructionSet:
         return tuple(variant for block in self.blocks.values() for variant in block.variants)
 
     def csr(self, name: str, space: str = "local") -> Csr | None:
-        """The CSR of a name, in any case, in one of the spaces "local", "cap", "msf", "hash"."""
+        """The CSR of a name, in any case, in one of the spaces "local", "cap", "msf", "sram"."""
         return self._csr_by_name.get((space, name.lower()))
 
     def csr_at(self, address: int, space: str = "local") -> Csr | None:

@@ -23,6 +23,7 @@ _SPACES = {
     "local": "Local CSRs, by byte offset (`local_csr_rd`, `local_csr_wr`)",
     "cap": "Registers behind the CSR access proxy (`cap`)",
     "msf": "Registers of the media and switch fabric interface (`msf`)",
+    "sram": "Registers of an SRAM channel (`sram[csr_rd]`, `sram[csr_wr]`)",
 }
 
 

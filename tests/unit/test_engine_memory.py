@@ -215,7 +215,7 @@ def test_many_threads_share_a_ring_without_loss_or_doubling() -> None:
     take = ("turn#:\nscratch[get, $0, b0, 8, 1], ctx_swap[s1]\nalu[a1, $0, -, b0]\nbeq[turn#]\n"
             "alu[*l$index0++, --, B, a1]\nalu[b2, b2, +, 1]\nbr[turn#]")
     chip = Chip()
-    chip.scratch.ring(2).setup(0x800, 1024)
+    chip.scratch.ring(2).setup(0x1000, 1024)
     for me in range(4):
         chip.load_words(me, words_of(put if me < 2 else take), start=False)
         for ctx in chip.me[me].ctx:

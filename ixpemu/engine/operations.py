@@ -1,0 +1,232 @@
+"""Operations of SRAM and scratch memory that are more than a read or write, on their way: atomics, queues, rings, journals,
+CSRs.
+
+As in commands.py, everything about time is worked out when the command commits; what the operation does is done when its unit
+gets to it (operation_access.py). An operation may pull words and push others: it then has two signals, the even one for the
+pull and the odd one for the push. Figures: `sram.atomic_...`, `sram.queue_...`, `scratch.atomic_...` of the chip file.
+"""
+
+from __future__ import annotations
+
+from numpy import uint8, uint16, uint32, uint64
+
+from ixpemu.engine.commands import pull_time, push_time, silent_slot
+from ixpemu.engine.events import new_event, put_event, schedule_event
+from ixpemu.engine.jit import jit
+from ixpemu.engine.layout import (
+    EVENT_PULL,
+    EVENT_PUSH,
+    RESERVED_TRANSFER_WINDOW,
+    RESERVED_UNPOPULATED,
+    UNIT_COUNT,
+    UNIT_SCRATCH,
+    UNIT_SRAM0,
+)
+from ixpemu.engine.observation import observing, see_command
+from ixpemu.engine.operation_numbers import (
+    COMMAND_CHANNEL_READ,
+    COMMAND_CHANNEL_WRITE,
+    COMMAND_DESCRIPTOR_HEAD,
+    COMMAND_DESCRIPTOR_TAIL,
+    COMMAND_DESCRIPTOR_WRITE,
+    COMMAND_ENQUEUE,
+    COMMAND_ENQUEUE_TAIL,
+    COUNT_IN,
+    COUNT_OUT,
+    FIRST_WRITING,
+    LAST_ATOMIC,
+    NO_PULL,
+)
+from ixpemu.engine.overrides import (
+    COMPLETE_IN,
+    COMPLETE_INDIRECT,
+    REDIRECTS,
+    part_signals,
+    redirect,
+    signal_context,
+    window_room,
+)
+from ixpemu.engine.parameters import (
+    P_SCRATCH_ATOMIC,
+    P_SCRATCH_ATOMIC_BUSY,
+    P_SRAM_ATOMIC,
+    P_SRAM_ATOMIC_SAME,
+    P_SRAM_QUEUE_BUSY,
+    P_SRAM_QUEUE_TIME,
+    P_SRAM_READ_WORD,
+    P_SRAM_WRITE_WORD,
+)
+from ixpemu.engine.registers import note_in, note_out
+from ixpemu.engine.reserved import report
+from ixpemu.engine.timing import begin, queue_place
+
+END_OF_PACKET = 0x80
+"""What an enqueue without an override says of its buffer, as bits 31:24 of a link word: the end of a packet, of one cell."""
+
+
+@jit
+def issue_operation(state, engine, i, ctx, address, now):
+    """Send the operation of instruction `i` on its way at `now`; there is room for it. `address` is the operands' sum."""
+    unit = uint32(i.unit)
+    command = uint32(i.command)
+    variant = uint32(i.variant)
+    pushed = uint32(i.total)
+    pulls = uint32(i.amount)
+    first = uint32(uint32(i.d) + (uint32(i.d_window) & uint32(ctx << uint32(4))))
+    me = engine.number
+    address = uint32(address)
+    if unit == uint32(UNIT_SRAM0):
+        unit = uint32((address >> uint32(30)) & uint32(1))
+        if address >> uint32(31):
+            report(state, RESERVED_UNPOPULATED, me, ctx, engine.pc[ctx], address)
+        address = uint32(address & uint32(0x3FFFFFFF))
+    silent = i.mask == uint32(0) and (variant & uint32(COMPLETE_IN)) == uint32(0)
+    slot = silent_slot(state, unit) if silent else new_event(state)
+    event = state.events[slot]
+    event.value = i.imm
+    event.byte_mask = uint8(END_OF_PACKET)
+    event.signals = i.mask
+    event.first = uint16(first)
+    event.me = uint8(me)
+    event.ctx = uint8(ctx)
+    event.flag = uint8(0)
+    pc = engine.pc[ctx]
+    if variant & uint32(COMPLETE_INDIRECT):
+        count = override(state, engine, event, i, max(pulls, pushed))
+        if variant & uint32(COUNT_IN):
+            pushed = count
+        elif variant & uint32(COUNT_OUT):
+            pulls = count
+    owner = state.engines[event.me]             # whose transfer registers they are
+    when = operation_time(state, engine, unit, command, variant, max(pushed, pulls), address, now)
+    if pushed != uint32(0):
+        note_in(owner, event.ctx, event.first, pushed)
+    if pulls != uint32(0):
+        note_out(owner, event.ctx, event.first, pulls)
+    if command != uint32(COMMAND_ENQUEUE):
+        event.byte_mask = uint8(pulls)
+    at = uint32(uint32(ctx) * uint32(UNIT_COUNT) + unit)
+    engine.refs[at] = uint32(engine.refs[at] + uint32(1))
+    state.words_moved[unit] = uint64(state.words_moved[unit] + uint64(pushed + pulls))
+    event.address = address
+    event.pc = uint16(pc)
+    event.command = uint8(command)
+    event.total = uint8(pushed)
+    event.unit = uint8(unit)
+    event.packet = uint32(0)
+    if observing():
+        see_command(state, engine, ctx, event, now)
+    # A queue is in order: nothing is done, and nothing signalled, before what came before it.
+    when = max(when, state.queue_last[unit])
+    state.queue_last[unit] = when
+    event.access = when
+    event.queued = 0
+    last = uint32(state.queue_end[unit])
+    if last == uint32(0):
+        state.queue_first[unit] = slot + uint32(1)
+    else:
+        state.events[uint32(last - uint32(1))].queued = slot + uint32(1)
+    state.queue_end[unit] = slot + uint32(1)
+    finish(state, event, slot, pulls, pushed, when)
+
+
+@jit
+def override(state, engine, event, i, words):
+    """indirect_ref: as apply_overrides, with fields of the previous result that have another meaning here; returns the count.
+
+    Of an enqueue 19:12, with bit 20 set, are the end bit and the cells of its buffer. Of an operation without pull 22:12 are the
+    operand (assumed).
+    """
+    word = uint32(engine.previous_alu)
+    variant = uint32(i.variant)
+    counted = variant & uint32(COUNT_IN | COUNT_OUT)
+    if variant & uint32(NO_PULL):
+        event.value = uint32((word >> uint32(12)) & uint32(0x7FF))
+    elif (word >> uint32(20)) & uint32(1) and uint32(i.command) == uint32(COMMAND_ENQUEUE):
+        event.byte_mask = uint8((word >> uint32(12)) & uint32(0xFF))
+    if counted and (word >> uint32(25)) & uint32(1):
+        words = uint32(((word >> uint32(21)) & uint32(15)) + uint32(1))
+    if word & uint32(REDIRECTS):
+        redirect(state, engine, event, i, word)
+    if counted:
+        room = window_room(state.engines[event.me], event.first)
+        if words > room:
+            report(state, RESERVED_TRANSFER_WINDOW, engine.number, engine.context, engine.pc[engine.context], words)
+            words = room
+    return words
+
+
+@jit
+def finish(state, event, slot, pulls, pushed, when):
+    """Schedule what follows the access at `when`: the pull with its signal, the push with its."""
+    unit = uint32(event.unit)
+    pulled = pull_time(state, event.me, pulls, uint32(0), unit, when)
+    if pushed == uint32(0):
+        event.kind = uint8(EVENT_PULL)
+        if event.signals != uint32(0):
+            schedule_event(state, slot, pulled)
+            if event.flag:
+                part_signals(state, event, pulled)
+        return
+    event.kind = uint8(EVENT_PUSH)
+    even = uint32(event.signals & uint32(0x5555))
+    odd = uint32(event.signals & uint32(0xAAAA))
+    # Where nothing is pulled both signals of a pair come with the push.
+    if pulls != uint32(0) and even != uint32(0) and odd != uint32(0):
+        pull = state.events[put_event(state, pulled)]
+        pull.kind = uint8(EVENT_PULL)
+        pull.signals = even
+        pull.me = event.me
+        pull.ctx = uint8(signal_context(event))
+        pull.unit = event.unit
+        event.signals = odd
+    # What is pushed follows from what is pulled.
+    ready = uint64(pulled if pulls != uint32(0) else when)
+    if uint32(event.command) <= uint32(LAST_ATOMIC):
+        ready = uint64(ready + uint64(state.parameter[P_SCRATCH_ATOMIC if unit == uint32(UNIT_SCRATCH) else P_SRAM_ATOMIC]))
+    end = push_time(state, event.me, pushed, unit, ready)
+    schedule_event(state, slot, end)
+    if event.flag:
+        part_signals(state, event, end)
+
+
+@jit
+def words_of_memory(command):
+    """How many words of memory a queue array operation reads or writes at least."""
+    if (command == uint32(COMMAND_DESCRIPTOR_HEAD) or command == uint32(COMMAND_DESCRIPTOR_TAIL)
+            or command == uint32(COMMAND_DESCRIPTOR_WRITE)):
+        return uint32(2)
+    if (command == uint32(COMMAND_ENQUEUE_TAIL) or command == uint32(COMMAND_CHANNEL_READ)
+            or command == uint32(COMMAND_CHANNEL_WRITE)):
+        return uint32(0)
+    return uint32(1)
+
+
+@jit
+def operation_time(state, engine, unit, command, variant, words, address, now):
+    """Access time of an operation. An atomic of SRAM takes a turn of both ports; its word is busy until it is written back."""
+    arrival = queue_place(state, engine, unit, now)
+    row = uint32(uint32(2) * unit)
+    if command <= uint32(LAST_ATOMIC):
+        if variant & uint32(COMPLETE_IN):
+            latency = uint64(state.cost_latency[row])
+        else:
+            latency = uint64(state.cost_latency[uint32(row + uint32(1))])
+        if unit == uint32(UNIT_SCRATCH):
+            return uint64(begin(state, unit, row, arrival, uint64(state.parameter[P_SCRATCH_ATOMIC_BUSY])) + latency)
+        arrival = max(arrival, state.free_at[uint32(row + uint32(1))])
+        if state.atomic_address[unit] == uint32(address >> uint32(2)):
+            arrival = max(arrival, state.atomic_free[unit])
+        start = begin(state, unit, row, arrival, uint64(state.parameter[P_SRAM_READ_WORD]))
+        state.free_at[uint32(row + uint32(1))] = uint64(start + uint64(state.parameter[P_SRAM_WRITE_WORD]))
+        state.atomic_address[unit] = uint32(address >> uint32(2))
+        state.atomic_free[unit] = uint64(start + uint64(state.parameter[P_SRAM_ATOMIC_SAME]))
+        return uint64(start + latency)
+    if command >= uint32(FIRST_WRITING):
+        row = uint32(row + uint32(1))
+    words = max(words, words_of_memory(command))
+    busy = max(state.parameter[P_SRAM_QUEUE_BUSY], uint32(state.cost_word[row] * words))
+    start = begin(state, unit, row, arrival, uint64(busy))
+    return uint64(start + uint64(state.cost_latency[row]) + uint64(state.parameter[P_SRAM_QUEUE_TIME]))
+
+

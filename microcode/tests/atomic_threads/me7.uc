@@ -1,0 +1,4 @@
+; See work.uc.
+
+#include "work.uc"
+    ctx_arb[kill]
