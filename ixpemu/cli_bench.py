@@ -18,11 +18,13 @@ def bench_command(
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     case: Annotated[list[str] | None, typer.Option(metavar="CASE", help="Only this case; may be given several times.")] = None,
     seconds: Annotated[float, typer.Option(metavar="S", help="How long each speed is measured for.")] = 3.0,
-    compile_only: Annotated[bool, typer.Option("--compile-only", help="Only compile the engine, for runs to come.")] = False,
+    compile_only: Annotated[
+        bool, typer.Option("--compile-only", help="Only compile the engine, both variants, for runs to come.")
+    ] = False,
 ) -> None:
     """Measure the speed of this installation."""
     if compile_only:
-        compile_engine()
+        compile_engine(observed=True)
         announce("the engine is compiled")
         return
     from ixpemu.bench import CASES, run_bench

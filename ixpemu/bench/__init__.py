@@ -18,7 +18,8 @@ from typing import Any
 
 CASES = ("ipv4_forward_64B", "compute", "content_switch")
 ABSENT = {"content_switch": "the application is not part of this version"}
-MODES = ("default", "fast")
+OBSERVED = ("trace", "races")     # modes of the engine that watches: everything noted, data races looked for
+MODES = ("default", "fast", *OBSERVED)
 UNCOMPILED = "uncompiled"
 Announce = Callable[[str], None]
 
@@ -46,12 +47,20 @@ class BenchResult:
             return None
         return modes["default"]["instructions_per_second"] / modes[UNCOMPILED]["instructions_per_second"]
 
+    def observation(self, case: str) -> dict[str, float]:
+        """How many times slower the case is while it is observed, by mode, against default mode."""
+        modes = self.speeds.get(case, {})
+        rates = {mode: figures["chip_cycles_per_second"] for mode, figures in modes.items()}
+        return {mode: rates["default"] / rates[mode] for mode in OBSERVED if rates.get(mode) and "default" in rates}
+
     def as_json(self) -> dict[str, Any]:
         """{case: {mode: figures}}, and beside the cases what else was measured."""
         ratios = {case: round(ratio, 1) for case in self.speeds if (ratio := self.ratio(case)) is not None}
         return {
             **self.speeds, **{case: {"absent": why} for case, why in self.absent.items()},
             "compiled_to_uncompiled": ratios,
+            "cost_of_observation": {case: {mode: round(ratio, 1) for mode, ratio in self.observation(case).items()}
+                                    for case in self.speeds},
             "first_compile_seconds": self.first_compile_seconds,
             "warm_start_seconds": self.warm_start_seconds,
             "assembler_lines_per_second": self.assembler_lines_per_second,

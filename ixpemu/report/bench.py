@@ -34,6 +34,8 @@ def bench_report(result: BenchResult) -> RenderableType:
         ratio = result.ratio(case)
         if ratio is not None:
             single.add_row(f"compiled to uncompiled, {case}", f"{ratio:,.0f} times")
+        for mode, cost in result.observation(case).items():
+            single.add_row(f"slower in mode {mode}, {case}", f"{cost:,.1f} times")
     for name, value, unit in (
         ("first compile", result.first_compile_seconds, "s"),
         ("warm start to first instruction", result.warm_start_seconds, "s"),

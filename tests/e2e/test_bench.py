@@ -28,13 +28,14 @@ def result() -> bench.BenchResult:
 def test_every_case_and_mode_has_its_figures(result: bench.BenchResult) -> None:
     values = json.loads(json.dumps(result.as_json()))
     for case in ("ipv4_forward_64B", "compute"):
-        assert set(values[case]) == {"default", "fast", "uncompiled"}
+        assert set(values[case]) == {"default", "fast", "trace", "races", "uncompiled"}
         for mode, figures in values[case].items():
             assert set(figures) == FIGURES
             assert figures["instructions_per_second"] > 0 and figures["chip_cycles_per_second"] > 0
             # Uncompiled, a packet may not get through in so short a time.
             assert case == "compute" or mode == "uncompiled" or figures["packets_per_second"] > 0
         assert values["compiled_to_uncompiled"][case] > 20
+        assert values["cost_of_observation"][case]["trace"] > 1
     assert values["compute"]["default"]["packets_per_second"] == 0
     assert "absent" in values["content_switch"] and set(values["content_switch"]) == {"absent"}
     assert values["first_compile_seconds"] == 12.3 and 0 < values["warm_start_seconds"] < 60
