@@ -106,11 +106,16 @@ def access_queue(state, memory, entry, command):
         link = uint32(address | (uint32(entry.byte_mask) << uint32(24)))
         if observing() and state.array_count[k] != uint32(0):
             see_word(state, SEEN_WRITE, entry, uint32(state.array_tail[k] << uint32(2)), link, 15, now)
+        if observing():
+            see_word(state, SEEN_RING, entry, k & uint32(63), link, 1, now)
         enqueue(state, memory, k, link, me, ctx, pc, now)
     elif command == uint32(COMMAND_ENQUEUE_TAIL):
         enqueue_tail(state, k, address, me, ctx, pc, now)
     elif command == uint32(COMMAND_DEQUEUE):
+        before = state.array_head[k]
         entry.words[0] = dequeue(state, memory, k, me, ctx, pc, now)
+        if observing() and (before ^ state.array_head[k]) & uint32(ADDRESS):
+            see_word(state, SEEN_RING, entry, k & uint32(63), entry.words[0], 0, now)       # a buffer, not only a cell of it
     elif command == uint32(COMMAND_FAST_JOURNAL):
         if observing():
             see_word(state, SEEN_RING, entry, k & uint32(63), address, 1, now)

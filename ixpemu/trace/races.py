@@ -23,7 +23,6 @@ from ixpemu.chip_reserved import origin_of
 from ixpemu.diagnostics import Diagnostic, Note, Severity
 from ixpemu.engine import numbers as n
 from ixpemu.engine import observation as seen
-from ixpemu.engine.actions import COMMANDS
 from ixpemu.engine.layout import (
     CONSTANT,
     GPR_B,
@@ -42,6 +41,7 @@ from ixpemu.engine.layout import (
     UNIT_SCRATCH,
     WAKEUP_ANY,
 )
+from ixpemu.engine.operation_numbers import LAST_ATOMIC, OPERATION
 from ixpemu.engine.timing import COMMAND_RBUF, COMMAND_READ, COMMAND_TBUF, COMMAND_WRITE
 from ixpemu.trace.race_rules import Access, Clock, Data, Shared
 
@@ -53,8 +53,7 @@ if TYPE_CHECKING:
 KINDS = ("issue", "branch", "start", "command", "access", "done", "signal", "send", "ring", "test", "neighbor")
 XSCALE = 64                     # agents: 64 threads, the XScale, and each thread's commands in each unit
 AGENTS = XSCALE + 1 + XSCALE * QUEUE_UNITS
-_CHANGES = {"swap", "set", "clr", "add", "sub", "incr", "decr", "test"}
-ATOMIC = frozenset(command for name, (_, command) in COMMANDS.items() if _CHANGES & set(name.split("_")))
+ATOMIC = frozenset(range(OPERATION, LAST_ATOMIC + 1))
 """Commands that read and change a word in one step."""
 _EFFECTS = {COMMAND_READ: (True, False), COMMAND_WRITE: (False, True), COMMAND_RBUF: (False, True), COMMAND_TBUF: (True, False)}
 _TITLES = {
@@ -296,7 +295,7 @@ class Races:
         reads, writes = (True, True) if atomic else _EFFECTS[command]
         read, written = access._replace(action="reads"), access._replace(action="changes" if atomic else "writes")
         first = address >> 2
-        for word in range(first, first + words):
+        for word in range(first, first + (1 if atomic else words)):
             def report(*found: Any, at: int = word) -> None:
                 self._report(f"{UNIT_NAMES[unit]} word {at << 2:#x}", *found)
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 from ixpemu.engine import observation as seen
-from ixpemu.engine.actions import COMMANDS
+from ixpemu.engine.actions import COMMANDS, UNIT_OPERATIONS
 from ixpemu.engine.layout import (
     CONSTANT,
     DRAM_IN,
@@ -100,7 +100,7 @@ def wakeup_text(mask: int) -> str:
 
 
 _COMMAND_WORDS: dict[tuple[int, int], str] = {}
-for _name, _key in COMMANDS.items():
+for _name, _key in (*COMMANDS.items(), *((_name, _key[:2]) for _name, _key in UNIT_OPERATIONS.items())):
     _COMMAND_WORDS.setdefault(_key, _name.partition("_")[2].replace("_", " "))
 
 

@@ -274,3 +274,45 @@ def test_the_router_has_no_races() -> None:
     assert app.races is not None
     assert as_text(app.races.found) == ""
     assert isinstance(app.images[0], Image) and app.report().races == ()
+
+
+# Operations: atomics, and what goes from thread to thread on SRAM rings and queues
+
+OPERATION_SETUP = ("immed[a0, 0x40]", "immed[a1, 0x300, <<16]", "immed[a2, 0x10]", "immed[$0, 1]", "immed[$1, 2]")
+
+
+@pytest.mark.parametrize("unit", ["sram", "scratch"])
+@pytest.mark.parametrize("command", [
+    "test_and_incr, $2, a0, 0], ctx_swap[s4]", "incr, --, a0, 0]", "add, $0, a0, 0], ctx_swap[s4]",
+])
+def test_atomics_on_one_word_are_ordered(unit: str, command: str) -> None:
+    text = "\n".join(OPERATION_SETUP) + "\n" + times(4, f"{unit}[{command}")
+    assert rules((0, 0xFF, text), (1, 0xFF, text), cycles=20_000) == set()
+
+
+def handed_over(put: str, get: str, between: str = "") -> set[str]:
+    """Microengine 0 writes a word and hands it over, microengine 1 polls, and writes it when something has come."""
+    first = "\n".join([*OPERATION_SETUP, "sram[write, $0, a0, 0, 1], ctx_swap[s4]", put, "ctx_arb[kill]"])
+    second = "\n".join([*OPERATION_SETUP, "poll#:", get, "alu[--, $2, -, 0]", "beq[poll#]", between,
+                        "sram[write, $1, a0, 0, 1], ctx_swap[s4]", "ctx_arb[kill]"])
+    chip = Chip()
+    chip.load_words(0, words_of(first), start=False)
+    chip.load_words(1, words_of(second), start=False)
+    chip.sram[0].queue(3).setup()
+    chip.sram[0].ring(4).setup(0x1000, 512)
+    races = observe_races(chip)
+    for me in (0, 1):
+        chip.start(me, contexts=1)
+    chip.run(cycles=5000)
+    return {race.rule for race in races.found}
+
+
+def test_what_a_queue_or_a_ring_of_sram_hands_over_is_ordered() -> None:
+    assert handed_over("sram[put, $1, a2, 0, 1], ctx_swap[s6]", "sram[get, $2, a2, 0, 1], ctx_swap[s4]") == set()
+    assert handed_over("sram[enqueue, --, a1, 16]", "sram[dequeue, $2, a1, 0], ctx_swap[s4]") == set()
+
+
+def test_a_word_that_is_only_waited_for_is_not() -> None:
+    """The same without anything that orders: the second thread does not look at what the first one has put."""
+    assert handed_over("sram[put, $1, a2, 0, 1], ctx_swap[s6]", "immed[a3, 1]\nalu[$2, --, B, 1]\nalu[--, a3, -, 0]\nbne[go#]\n"
+                       "sram[get, $2, a2, 0, 1], ctx_swap[s4]", "go#:") == {"unordered"}
