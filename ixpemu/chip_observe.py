@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ixpemu import codes
 from ixpemu.diagnostics import user_error
 from ixpemu.engine.host import HOST_RING_GET, HOST_RING_PUT, HOST_SIGNAL
+from ixpemu.engine.host_queues import HOST_DEQUEUE, HOST_ENQUEUE, HOST_ENTRY_GET, HOST_ENTRY_PUT
 from ixpemu.engine.layout import CONTEXTS, KEY_ME, KEY_SHIFT, UNIT_SCRATCH
 from ixpemu.engine.observation import (
     OBSERVED,
@@ -93,7 +94,8 @@ class Observation:
         self._count[0] = 0
 
     def host(self, cycle: int, operation: int, a: int, b: int, c: int, result: int) -> None:
-        """Note what Python did to the chip, as doings of microengine 8: words on and off scratch rings, and signals."""
+        """Hand out what Python does to the chip, as doings of microengine 8: words on and off rings, buffers on and off queues,
+        and signals. It comes before all else of its cycle that is still to come."""
         row = np.zeros(2, OBSERVED)
         row["cycle"], row["me"], row["unit"] = cycle, HOST, UNIT_SCRATCH
         if operation in (HOST_RING_GET, HOST_RING_PUT):
@@ -103,10 +105,14 @@ class Observation:
         elif operation == HOST_SIGNAL:
             row["kind"], row["address"], row["value"] = (SEEN_SEND, SEEN_SIGNAL), a * CONTEXTS + b, c
             row["me"], row["ctx"], row["address"][1] = (HOST, a), (0, b), 0
+        elif operation in (HOST_ENQUEUE, HOST_DEQUEUE, HOST_ENTRY_PUT, HOST_ENTRY_GET):
+            puts = operation in (HOST_ENQUEUE, HOST_ENTRY_PUT)
+            row["kind"], row["unit"], row["address"], row["value"] = SEEN_RING, a >> 6, a & 63, b if puts else result
+            row["extra"] = int(puts)
+            row = row[:1]
         else:
             return
-        wanted = (self.kinds >> row["kind"].astype(np.int64)) & 1 == 1
-        self._pending = np.concatenate((self._pending, row[wanted]))
+        self._hand_out(row[(self.kinds >> row["kind"].astype(np.int64)) & 1 == 1])
 
     def drain(self, limit: int | None) -> None:
         """Take what the slice has left: up to the cycle `limit`, not included; None: up to its last commit."""
@@ -137,4 +143,6 @@ class Observation:
 
     def _hand_out(self, events: Events) -> None:
         for sink, kinds in tuple(self.sinks):
-            sink(events if kinds & self.kinds == self.kinds else events[(kinds >> events["kind"].astype(np.uint32)) & 1 == 1])
+            wanted = events if kinds & self.kinds == self.kinds else events[(kinds >> events["kind"].astype(np.uint32)) & 1 == 1]
+            if len(wanted):
+                sink(wanted)

@@ -80,11 +80,15 @@ class Data:
 
 
 class Shared:
-    """A place of which every access is whole and orders its thread behind what it reads."""
+    """A place of which every access is whole and orders its thread behind what it reads.
 
-    __slots__ = ("_clock", "_last", "_value", "_victims", "_writer")
+    `own`: whether a thread may take it for its own, so that it can be overwritten.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_clock", "_last", "_own", "_value", "_victims", "_writer")
+
+    def __init__(self, own: bool = True) -> None:
+        self._own = own
         self._clock: Clock | None = None        # all that writers knew
         self._value: Any = None
         self._writer: tuple[int, int, Access] | None = None         # of the value that is there: agent, its time
@@ -116,7 +120,7 @@ class Shared:
             # Somebody else has written since this thread looked, and it does not know.
             if last is not None and last[0] and last[2] and last[1] != turn and last[3] is not writer:
                 found("lost update", writer[2], access, last[4])
-            elif changes:
+            elif changes and self._own:
                 self._victims[writer[0]] = (writer[2], access)
         if changes or writer is None:
             self._writer = (agent, int(clock[agent]), access)

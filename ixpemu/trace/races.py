@@ -12,15 +12,12 @@ Not seen: what the XScale reads and writes in memory, RBUF and TBUF, and signals
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ixpemu import codes
-from ixpemu.chip_reserved import origin_of
-from ixpemu.diagnostics import Diagnostic, Note, Severity
+from ixpemu.diagnostics import Diagnostic
 from ixpemu.engine import numbers as n
 from ixpemu.engine import observation as seen
 from ixpemu.engine.layout import (
@@ -41,8 +38,15 @@ from ixpemu.engine.layout import (
     UNIT_SCRATCH,
     WAKEUP_ANY,
 )
-from ixpemu.engine.operation_numbers import LAST_ATOMIC, OPERATION
+from ixpemu.engine.operation_numbers import (
+    COMMAND_DESCRIPTOR_WRITE,
+    COMMAND_FAST_JOURNAL,
+    COMMAND_JOURNAL,
+    LAST_ATOMIC,
+    OPERATION,
+)
 from ixpemu.engine.timing import COMMAND_RBUF, COMMAND_READ, COMMAND_TBUF, COMMAND_WRITE
+from ixpemu.trace.race_found import Race
 from ixpemu.trace.race_rules import Access, Clock, Data, Shared
 
 if TYPE_CHECKING:
@@ -53,49 +57,10 @@ if TYPE_CHECKING:
 KINDS = ("issue", "branch", "start", "command", "access", "done", "signal", "send", "ring", "test", "neighbor")
 XSCALE = 64                     # agents: 64 threads, the XScale, and each thread's commands in each unit
 AGENTS = XSCALE + 1 + XSCALE * QUEUE_UNITS
-ATOMIC = frozenset(range(OPERATION, LAST_ATOMIC + 1))
+ATOMIC = range(OPERATION, LAST_ATOMIC + 1)
 """Commands that read and change a word in one step."""
+_JOURNALS = (COMMAND_JOURNAL, COMMAND_FAST_JOURNAL)
 _EFFECTS = {COMMAND_READ: (True, False), COMMAND_WRITE: (False, True), COMMAND_RBUF: (False, True), COMMAND_TBUF: (True, False)}
-_TITLES = {
-    "unordered": (codes.RACE_UNORDERED, "nothing orders these accesses",
-                  "let the first thread signal the second when its command is done, hand the word over on a ring, or use an "
-                  "atomic command"),
-    "lost update": (codes.RACE_LOST_UPDATE, "a write is lost: another thread wrote between this one's read and its write",
-                    "read and write without giving up the microengine in between, or read again after the swap"),
-    "overwritten": (codes.RACE_OVERWRITTEN, "a thread finds what another one wrote where it had put something itself",
-                    "give each context a register of its own, or use it up before the swap"),
-}
-
-
-@dataclass(slots=True)
-class Race:
-    """Two places of programs that race. `first` and `second`: the first pair of accesses found, of `count`; `taken`: the read or
-    write that `second` goes back to. `what`: the first thing they raced on, in words."""
-
-    rule: str
-    what: str
-    first: Access
-    second: Access
-    taken: Access | None = None
-    count: int = 1
-    places: set[str] = field(default_factory=set)
-
-    def diagnostic(self, images: Mapping[int, Image]) -> Diagnostic:
-        """The race with both places and what to do about it."""
-        code, title, help = _TITLES[self.rule]
-        notes = [Note(f"and {_said(self.second)}", origin_of(images.get(self.second.me), self.second.pc))]
-        if self.taken is not None:
-            notes.append(Note(f"which {_said(self.taken)}", origin_of(images.get(self.taken.me), self.taken.pc)))
-        more = len(self.places) - 1
-        times = "" if self.count == 1 else f"; {self.count:,} times" + (f", and on {more:,} other places" if more else "")
-        return Diagnostic(
-            code, f"race on {self.what}: {title}: {_said(self.first)}{times}", Severity.WARNING,
-            origin_of(images.get(self.first.me), self.first.pc), help, tuple(notes),
-        )
-
-
-def _said(access: Access) -> str:
-    return f"microengine {access.me} context {access.ctx} at {access.pc} {access.action} it at cycle {access.cycle:,}"
 
 
 class Races:
@@ -116,15 +81,26 @@ class Races:
         self._shared: dict[tuple[int, int], Shared] = {}
         self._queues: list[deque[tuple[int, Clock, int]]] = [deque() for _ in range(UNIT_CAP + 1)]
         self._cap: dict[int, tuple[int, Clock]] = {}
-        self._done: dict[tuple[int, int], deque[tuple[int, Clock]]] = {}
+        self._done: dict[tuple[int, int], deque[list[Any]]] = {}        # signals still to come, and what they tell
         self._signals: dict[tuple[int, int], Clock] = {}
         self._flying: dict[tuple[int, int], deque[tuple[int, Clock]]] = {}
         self._rings: dict[int, deque[Clock]] = {}
+        # Of an SRAM channel on which descriptors have been stored: an entry of its queue array is now this queue and now that,
+        # so that who takes something counts as having seen all that was put.
+        self._swapped: dict[int, Clock] = {}
         self._neighbors: dict[int, deque[tuple[int, Clock]]] = {}
         self._at: tuple[int, Clock] | None = None      # whose ring command is under way, and what it will know when done
-        for ring in range(16):                          # words that are on the rings already
-            used = int(chip.state.ring_used[ring])
-            self._rings[UNIT_SCRATCH << 16 | ring] = deque(np.zeros(AGENTS, np.int32) for _ in range(used))
+        self._fill(chip)
+
+    def _fill(self, chip: Chip) -> None:
+        """Words and buffers that are on rings and queues already: nothing is known of who put them there."""
+        nothing = np.zeros(AGENTS, np.int32)
+        for ring in range(16):
+            self._rings[UNIT_SCRATCH << 16 | ring] = deque([nothing] * int(chip.state.ring_used[ring]))
+        for entry in np.flatnonzero(chip.state.array_count).tolist():
+            unit, number = divmod(entry, 64)
+            count = int(chip.state.array_count[entry])
+            self._rings[unit << 16 | number] = deque([nothing] * count)
 
     @property
     def found(self) -> list[Race]:
@@ -283,9 +259,12 @@ class Races:
             if unit != UNIT_HASH and (command in _EFFECTS or command in ATOMIC):
                 self._touch(agent, clock, unit, address, words, command, mask, Access(thread >> 3, thread & 7, pc, cycle, ""))
             done = clock.copy()
-            self._at = (agent, done)
+            if command not in _JOURNALS:                # nobody takes words off a journal
+                self._at = (agent, done)
+            if command == COMMAND_DESCRIPTOR_WRITE:
+                self._swapped.setdefault(unit, np.zeros(AGENTS, np.int32))
         if signals:
-            self._done.setdefault((me * 8 + ctx, unit), deque()).append((signals, done))
+            self._done.setdefault((me * 8 + ctx, unit), deque()).append([signals, done])
 
     def _touch(
         self, agent: int, clock: Clock, unit: int, address: int, words: int, command: int, mask: int, access: Access
@@ -293,15 +272,16 @@ class Races:
         """The words of a command that reads or writes memory."""
         atomic = command in ATOMIC
         reads, writes = (True, True) if atomic else _EFFECTS[command]
+        words = 1 if atomic else words
         read, written = access._replace(action="reads"), access._replace(action="changes" if atomic else "writes")
         first = address >> 2
-        for word in range(first, first + (1 if atomic else words)):
+        for word in range(first, first + words):
             def report(*found: Any, at: int = word) -> None:
                 self._report(f"{UNIT_NAMES[unit]} word {at << 2:#x}", *found)
 
             shared = self._shared.get((-1 - unit, word))
             if atomic and shared is None:
-                shared = self._shared[-1 - unit, word] = Shared()
+                shared = self._shared[-1 - unit, word] = Shared(own=False)
                 self._data.pop(unit << 32 | word, None)
             bytes_ = 15
             if command == COMMAND_WRITE and mask != 0xFF:
@@ -321,34 +301,37 @@ class Races:
                 data.write(agent, clock, bytes_, written, report)
 
     def _ring(self, event: Any) -> None:
-        """A word on or off a ring: its taker has seen what its putter did before."""
-        ring, puts = event[4] << 16 | event[10], event[11]
-        words = self._rings.setdefault(ring, deque())
+        """A word on or off a ring, or a buffer on or off a queue: who takes it has seen what who put it there did before."""
+        unit, puts = event[4], event[11]
+        done: Clock | None
         if event[2] == 8:
-            if puts:
-                words.append(self._release(XSCALE))
-            elif words:
-                self._learn(XSCALE, words.popleft())
-            return
-        if self._at is None:
-            if not puts and words:
-                words.popleft()
-            return
-        agent, done = self._at
-        if puts:
-            words.append(done)
-        elif words:
-            known = words.popleft()
-            np.maximum(done, known, out=done)
-            self._learn(agent, known)
+            agent, done = XSCALE, self._release(XSCALE) if puts else self._clock(XSCALE)
+        elif self._at is not None:
+            agent, done = self._at
+        else:
+            agent, done = -1, None                      # of a command that nobody has seen coming, or of a journal
+        words = self._rings.setdefault(unit << 16 | event[10], deque())
+        together = self._swapped.get(unit)
+        if not puts:
+            known = together if together is not None else words.popleft() if words else None
+            if known is not None and done is not None:
+                np.maximum(done, known, out=done)
+                self._learn(agent, known)
+        elif done is not None:
+            if together is None:
+                words.append(done)
+            else:
+                np.maximum(together, done, out=together)
 
     def _completed(self, event: Any) -> None:
         _, _, me, ctx, unit, _, _, signals, _, _, _, _ = event
-        waiting = self._done.get((me * 8 + ctx, unit), ())
-        for k, (mask, known) in enumerate(waiting):
-            if mask == signals:
-                self._raise_signals(me * 8 + ctx, signals, known)
-                del waiting[k]  # type: ignore[union-attr]     # there is one, so it is a deque
+        waiting = self._done.get((me * 8 + ctx, unit), deque())
+        for k, entry in enumerate(waiting):
+            if entry[0] & signals == signals:
+                self._raise_signals(me * 8 + ctx, signals, entry[1])
+                entry[0] &= ~signals                    # a command may raise one signal for what it takes, one for what it brings
+                if entry[0] == 0:
+                    del waiting[k]
                 return
 
     def _send(self, event: Any) -> None:
@@ -389,10 +372,3 @@ def observe_races(chip: Chip, images: Mapping[int, Image] | None = None) -> Race
     races = Races(chip, images)
     chip.observe(races, KINDS)
     return races
-
-
-def as_text(races: Iterable[Race]) -> str:
-    """One line for each, for people who look at them in Python."""
-    return "\n".join(
-        f"{race.rule} on {race.what}: {_said(race.first)}; {_said(race.second)}; {race.count:,} times" for race in races
-    )

@@ -8,7 +8,8 @@ from __future__ import annotations
 import pytest
 
 from ixpemu import App, Chip, Image, assemble
-from ixpemu.trace.races import KINDS, Races, as_text, observe_races
+from ixpemu.trace.race_found import as_text
+from ixpemu.trace.races import KINDS, Races, observe_races
 from tests.support.machine import words_of
 
 BOTH = 0x03
@@ -274,6 +275,85 @@ def test_the_router_has_no_races() -> None:
     assert app.races is not None
     assert as_text(app.races.found) == ""
     assert isinstance(app.images[0], Image) and app.report().races == ()
+
+
+# Atomics, SRAM rings and queues
+
+ADD = "{0}[incr, --, a0, 0x40]"
+
+
+@pytest.mark.parametrize("memory", ["scratch", "sram"])
+def test_atomics_do_not_race_with_each_other(memory: str) -> None:
+    text = begin(memory) + times(3, ADD.format(memory), f"{memory}[test_and_incr, $1, a0, 0x40], ctx_swap[s4]")
+    assert rules((0, 0xFF, text), (1, 0xFF, text)) == set()
+
+
+@pytest.mark.parametrize("memory", ["scratch", "sram"])
+def test_a_plain_read_and_write_between_atomics_loses_them(memory: str) -> None:
+    adds = begin(memory) + times(20, f"{memory}[test_and_incr, $1, a0, 0x40], ctx_swap[s4]")
+    plain = begin(memory) + times(20, read(memory), "alu[$0, $0, +, 1]", write(memory))
+    looks = begin(memory) + times(20, read(memory), "alu[$0, $0, +, 1]", write(memory, address=0x48))
+    assert rules((0, 1, adds), (1, 1, plain), cycles=9000) == {"lost update"}
+    assert rules((0, 1, adds), (1, 1, looks), cycles=9000) == set()
+
+
+LOCK = "wait#:\nalu[$1, --, B, 1]\n{0}[test_and_set, $1, a0, 0x70], ctx_swap[s4]\nalu[--, --, B, $1]\nbne[wait#]"
+
+
+@pytest.mark.parametrize("unlock", ["scratch[clr, $1, a0, 0x70], ctx_swap[s4]", "scratch[write, $2, a0, 0x70, 1], ctx_swap[s4]"])
+def test_a_lock_of_test_and_set_orders_what_is_done_under_it(unlock: str) -> None:
+    body = [read("sram"), "alu[$0, $0, +, 1]", write("sram"), "alu[$1, --, B, 1]", "immed[$2, 0]", unlock]
+    locked = begin("sram") + times(3, LOCK.format("scratch"), *body)
+    assert rules((0, BOTH, locked), (1, BOTH, locked), cycles=12_000) == set()
+    open_ = locked.replace("bne[wait#]", "nop")
+    assert rules((0, BOTH, open_), (1, BOTH, open_), cycles=12_000) == {"unordered"}
+
+
+@pytest.mark.parametrize(("put", "get", "value"), [
+    ("sram[put, $2, a1, 0, 1], ctx_swap[s4]", "sram[get, $2, a1, 0, 1], ctx_swap[s4]", "$2"),
+    ("sram[enqueue, --, a2, 0x78], ctx_swap[s4]", "sram[dequeue, $2, a2, 0], ctx_swap[s4]", "$2"),
+])
+def test_rings_and_queues_of_sram_hand_over(put: str, get: str, value: str) -> None:
+    """Entry 5 is a ring, entry 7 a queue; a word of DRAM is written before, and read after."""
+    setup = begin("dram") + "immed[a1, 0x14]\nimmed[a2, 0]\nimmed_w1[a2, 0x700]\nalu[$2, --, B, 1]\n"
+    reader = setup + f"wait#:\n{get}\nalu[--, --, B, {value}]\nbeq[wait#]\n" + read("dram") + DONE
+
+    def found(writer: str, reader: str) -> set[str]:
+        chip = Chip()
+        chip.sram[0].ring(5).setup(0x1000, 512)
+        chip.sram[0].queue(7).setup()
+        for me, text in ((0, writer), (1, reader)):
+            chip.load_words(me, words_of(text), start=False)
+        races = observe_races(chip)
+        for me in (0, 1):
+            chip.start(me, contexts=1)
+        chip.run(cycles=6000)
+        return {race.rule for race in races.found}
+
+    assert found(setup + write("dram") + "\n" + put + DONE, reader) == set()
+    assert found(setup + put + "\n" + write("dram") + DONE, reader) == {"unordered"}
+    assert found(setup + write("dram") + "\n" + put + DONE, reader.replace("beq[wait#]", "nop")) == {"unordered"}
+
+
+def test_the_xscale_hands_over_too() -> None:
+    """It takes a word off one ring and puts it on another: who gets it there has seen what who sent it here did before."""
+    writer = begin("sram") + write("sram") + "\n" + PUT + DONE
+    reader = begin("sram") + f"wait#:\n{GET.replace('12', '16')}\nalu[--, --, B, $0]\nbeq[wait#]\n" + read("sram") + DONE
+    for relays in (True, False):
+        chip = Chip()
+        for ring, address in ((3, 0x1000), (4, 0x1400)):
+            chip.scratch.ring(ring).setup(address, 128)
+        for me, text in ((0, writer), (1, reader)):
+            chip.load_words(me, words_of(text), start=False)
+        races = observe_races(chip)
+        for me in (0, 1):
+            chip.start(me, contexts=1)
+        chip.run(cycles=1000)
+        if relays:
+            assert chip.scratch.ring(3).get() == 1
+        chip.scratch.ring(4).put(1)
+        chip.run(cycles=2000)
+        assert {race.rule for race in races.found} == (set() if relays else {"unordered"})
 
 
 # Operations: atomics, and what goes from thread to thread on SRAM rings and queues
