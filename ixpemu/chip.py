@@ -354,6 +354,7 @@ class Chip:
         chip_snapshot.put_back(saved, self._array, self._memory, self.parameter_values)
         self._drive.cycle = saved.cycle
         self._drive.used_up = False
+        self._drive.idle_stop = None
         # How it looks at the machine is this chip's own business and not the snapshot's.
         self.state.mode = 0 if self.mode == "fast" else 1
         self.state.reserved_allowed = self._allowed

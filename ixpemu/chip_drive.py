@@ -72,10 +72,12 @@ class Drive:
         self._observed_kinds = plain["observed_kinds"]
         self.observation = Observation(array)
         self._engines = plain["engines"][0]
+        self.idle_stop: tuple[tuple[int, int], Stop] | None = None
         self._inside, self._input_open = plain["packets_inside"], plain["input_open"]
 
     def run(self, target: int, mask: int, until: Callable[[], bool] | None) -> Stop:
         """Run to the cycle `target`, or to a reason in `mask`; `until` is asked after every commit if `mask` has STOP_COMMIT."""
+        self._settle()
         self._ports.service()
         stop = self._run(target, mask | SERVICE_MASK, until)
         self._ports.service()
@@ -86,11 +88,10 @@ class Drive:
         while True:
             if self.agents:
                 self._let_agents_act()
+                self._settle()
                 if self.used_up and self._quiet():
                     self.used_up = False
                     return self._stopped(STOP_QUIET)
-            for me in self._microengines:
-                me.settle()
             limit = min([target, *(agent.due() for agent in self.agents)])
             if limit <= self.cycle:
                 return self._stopped(STOP_CYCLES)
@@ -139,15 +140,29 @@ class Drive:
                 return stop
         return Stop("step", self.cycle, me.number, message=f"step at cycle {self.cycle:,}; {places(self._engines)}")
 
+    def _settle(self) -> None:
+        """What was written into the control stores, between runs or by agents, is complete for now."""
+        for me in self._microengines:
+            me.settle()
+
     def _idle(self) -> Stop:
-        """Nothing will happen any more: that is the end, or a deadlock."""
+        """Nothing will happen any more: that is the end, or a deadlock. Asked again with nothing new, it says the same."""
+        key = (int(self._state.commits), int(self._inside[0]))
+        if self.idle_stop is None or self.idle_stop[0] != key:
+            self.idle_stop = key, self._look_who_waits()
+        stop = self.idle_stop[1]
+        if stop.reason == "deadlock":
+            return replace(stop, cycle=self.cycle)
+        quiet = self._stopped(STOP_QUIET)
+        return replace(quiet, message=quiet.message + stop.message)
+
+    def _look_who_waits(self) -> Stop:
         found = deadlock(self._state, self._microengines, self._images, int(self._now[0]))
         if found is not None:
             first = stuck(self._state, self._microengines)[0]
             return Stop("deadlock", self.cycle, first.me, first.ctx, first.address, found.message, found)
-        stop = self._stopped(STOP_QUIET)
         waiting = [describe(one, self._microengines, self._images) for one in stuck(self._state, self._microengines)]
-        return replace(stop, message="; ".join((stop.message, *waiting[:SHOWN])))
+        return Stop("quiet", self.cycle, message="".join(f"; {text}" for text in waiting[:SHOWN]))
 
     def _stopped(self, reason: int) -> Stop:
         return stopped(self._state, self._microengines, self._engines, reason, self.cycle, self._images)
