@@ -34,7 +34,7 @@ class Step:
     `reads_a`, `reads_b`: what its two operands read that counts: not a register of which it writes only a part, and not an
     operand that is named only for the next instruction's shift. `neighbor_a`, `neighbor_b`: they are next-neighbour registers.
     `writes`: written behind it, by a command too; `written_as`: its destination by all names that the register may have.
-    `pulls`: registers that a command takes, without those that its own defer slots write. `doubtful`: C and V that it sets are
+    `pulls`: registers that a command takes, none if its own defer slots write some of them. `doubtful`: C and V that it sets are
     inferred. `takes_sign`: it needs the sign of `sign_of` in the previous result; `leaves_sign_of`: registers whose sign its
     result has.
     """
@@ -91,7 +91,8 @@ def steps_of(words: tuple[int, ...], contexts: int) -> list[Step | None]:
             late = 0
             for other in steps[address + 1:address + 1 + slots]:
                 late |= 0 if other is None else other.writes
-            steps[address] = replace(step, pulls=step.pulls & ~late)
+            if step.pulls & late:
+                steps[address] = replace(step, pulls=0)
     return steps
 
 

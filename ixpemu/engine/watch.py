@@ -30,9 +30,11 @@ from ixpemu.engine.layout import (
     SRAM_IN,
     SRAM_OUT,
     STORE_WORDS,
+    UNIT_HASH,
     WATCHED_WORDS,
 )
 from ixpemu.engine.reserved import report
+from ixpemu.engine.timing import COMMAND_HASH_128
 
 # What to look at, by instruction: STATE.watch_rules. The first four are settled once by each context.
 WATCH_READ_A, WATCH_READ_B, WATCH_WRITE, WATCH_PULL = 1, 2, 4, 8
@@ -55,7 +57,7 @@ def watch(state, engine, i, ctx, now):
     if rules & uint32(WATCH_FLAGS) and engine.cc_time <= engine.ready_at[ctx]:
         report(state, RESERVED_FLAGS_SWAPPED, engine.number, ctx, pc, 0)
         rules = uint32(rules & ~uint32(WATCH_FLAGS))
-    if rules & uint32(WATCH_FLAGS_DOUBT) and engine.cc_time == engine.doubt_time:
+    if rules & uint32(WATCH_FLAGS_DOUBT) and engine.doubt_time != uint64(0) and engine.cc_time == engine.doubt_time:
         report(state, RESERVED_FLAGS_DOUBTFUL, engine.number, ctx, pc, 0)
         rules = uint32(rules & ~uint32(WATCH_FLAGS_DOUBT))
     if rules & uint32(WATCH_NOTE_DOUBT):
@@ -109,7 +111,9 @@ def watch_registers(state, engine, i, ctx, at, rules):
         words = uint32(i.total)
         if i.op == OP_OPERATION:
             words = uint32(i.amount)
-        elif d >= uint32(DRAM_OUT):
+        elif uint32(i.unit) == uint32(UNIT_HASH):
+            words = uint32(words * (uint32(4) if uint32(i.command) == uint32(COMMAND_HASH_128) else uint32(2)))
+        elif d >= uint32(DRAM_IN):
             words = uint32(words * uint32(2))
         # A command that also fills registers is numbered by those.
         first = uint32(d + uint32(SRAM_OUT - SRAM_IN)) if is_input(d) else d
