@@ -8,6 +8,7 @@ from ixpemu import codes
 from ixpemu.app_file import AppSettings
 from ixpemu.app_loads import limit, loads
 from ixpemu.chip import Chip
+from ixpemu.chip_deadlock import SHOWN, describe, stuck
 from ixpemu.diagnostics import Diagnostic
 from ixpemu.image import Image
 from ixpemu.trace.collector import Collector, engine_sums, inside
@@ -56,9 +57,17 @@ def figures(
         outside=outside, ports=ports if settings.ports else (), arrived=arrived, sent=sent,
         generated=sent - chip.packets_sent + collector.originated if followed else 0,
         inside=inside(state) if followed else arrived - sum(drops.values()) - sent,
-        drops=drops, wall_seconds=wall, notes=(*overload, *(() if followed else (NOT_FOLLOWED,))), loads=busy, where=where,
+        drops=drops, wall_seconds=wall, notes=(*overload, *_waiting(chip, stop), *(() if followed else (NOT_FOLLOWED,))),
+        loads=busy, where=where,
         warnings=_warnings(chip, failure), failure=failure, captures=captures,
     )
+
+
+def _waiting(chip: Chip, stop: str) -> list[str]:
+    """Which contexts wait for what nobody can raise, after a run that ended by itself."""
+    if stop != QUIET:
+        return []
+    return [f"{describe(one, chip.me, chip.images)}; it sleeps for good" for one in stuck(chip.state, chip.me)[:SHOWN]]
 
 
 def _warnings(chip: Chip, failure: Diagnostic | None) -> tuple[Diagnostic, ...]:

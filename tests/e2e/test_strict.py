@@ -78,3 +78,12 @@ def test_mistakes_in_the_file(tmp_path: Path, text: str, why: str) -> None:
 def test_a_code_on_the_command_line_that_is_none(tmp_path: Path) -> None:
     run = CliRunner().invoke(application("run"), ["run", str(folder(tmp_path)), "--allow", "IXP1"])
     assert isinstance(run.exception, UserError) and "docs/reserved.md" in str(run.exception)
+
+
+def test_a_run_that_ends_says_who_sleeps_for_good(tmp_path: Path) -> None:
+    (tmp_path / "program.uc").write_text(".physical\nctx_arb[s3]\nctx_arb[kill]\n")
+    (tmp_path / "app.toml").write_text('me = [ { index = 2, image = "program.uc" } ]\n')
+    report = App.load(tmp_path).run()
+    assert report.stop == "quiet" and report.failure is None and len(report.notes) == 6
+    assert report.notes[0] == (
+        "microengine 2 context 0 at 1 waits for signal 3; no instruction of any program raises it; it sleeps for good")
