@@ -103,3 +103,35 @@ def test_packets_are_followed(tmp_path: Path) -> None:
     lines = [line.split() for line in out.read_text().splitlines() if not line.startswith("#")]
     assert {line[1] for line in lines} == {"0", "1", "4"}
     assert any(line[4] == "packet" and line[-1] == "1" for line in lines)
+
+
+RACY = """
+.reg $word zero
+.sig done
+immed[zero, 0]
+immed[$word, 1]
+scratch[write, $word, zero, 0x40, 1], ctx_swap[done]
+ctx_arb[kill]
+"""
+
+
+@pytest.mark.parametrize(("me", "code"), [("{ index = 0, image = 'w.uc' }, { index = 1, image = 'w.uc' }", 1), ("", 0)])
+def test_races_are_told_on_the_command_line(tmp_path: Path, me: str, code: int) -> None:
+    (tmp_path / "w.uc").write_text(RACY)
+    (tmp_path / "n.uc").write_text("ctx_arb[kill]\n")
+    (tmp_path / "app.toml").write_text(f"chip = {{ file = 'enp2611' }}\nme = [ {me or '''{ index = 0, image = 'n.uc' }'''} ]\n")
+    done = ixpemu("run", tmp_path, "--races", "--cycles", 1500)
+    assert done.returncode == code, done.stderr
+    if code:
+        assert "IXP7801" in done.stderr and "race on scratch word 0x40" in done.stderr
+        assert "w.uc:6" in done.stderr and "Traceback" not in done.stderr
+    else:
+        assert "no races found" in done.stderr
+    values = ixpemu("run", tmp_path, "--races", "--cycles", 1500, "--json")
+    assert values.returncode == code
+    assert ("IXP7801" in values.stdout or "7801" in values.stdout) == bool(code)
+
+
+def test_races_have_a_mode_of_their_own() -> None:
+    done = ixpemu("run", "ipv4_forward", "--races", "--mode", "fast")
+    assert done.returncode == 2 and "--races has a mode of its own" in done.stderr
