@@ -8,13 +8,16 @@ Order of a start, all before cycle 0: every image is assembled; the chip is made
 `setup(xscale)` lays out rings, free lists and tables; ports get their frames; `xscale.start()` enables the contexts of the
 loaded microengines.
 
-What the XScale module of an application (`xscale = { module = "control.py" }`) holds; all three names are optional:
+What the XScale module of an application (`xscale = { module = "control.py" }`) holds; all of these names are optional:
 
 `setup(xscale)`
     Called once. `xscale.tables` maps each name under `tables` to the path of its file, `xscale.ports` is a tuple of
     `PortSettings` (number, gbps, mac), `xscale.images` maps a microengine index to its `Image`.
 `handlers`
     A dict from the name of an interrupt source to a function `handler(xscale)`, called at the interrupt's exact cycle.
+`snapshot(xscale)` and `restore(xscale, saved)`
+    What the module keeps, as a value that nothing changes afterwards, and how to go back to it: with them a snapshot of the
+    chip holds this side as well. Without them it holds the chip, the ports and the XScale's own clock, queue and timers.
 `classify(frame)`
     Bytes of a frame as it arrived to the name of its packet type; any function named by `packets.classifier`
     as `module:function` will do, `module` being a file of the folder without its `.py`.

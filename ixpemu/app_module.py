@@ -129,15 +129,29 @@ def handlers_of(module: ModuleType, path: Path, sources: Collection[str]) -> dic
     return {source: checked(function, path, f"handlers[{source!r}]", "xscale") for source, function in found.items()}
 
 
-def checked(found: Any, path: Path, name: str, argument: str) -> Callable[..., Any]:
-    """What a module calls `name`, if it is a function that can be called with the one `argument`. UserError if not."""
+def hooks_of(module: ModuleType, path: Path) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
+    """The functions `snapshot` and `restore` of a module; None where it has neither."""
+    there = [name for name in ("snapshot", "restore") if hasattr(module, name)]
+    if len(there) == 1:
+        missing = "restore" if there == ["snapshot"] else "snapshot"
+        raise UserError(Diagnostic(
+            codes.APP_MODULE, f"{path.name} has {there[0]!r} and no {missing!r}", origin=Origin(Span(str(path), 1)),
+            help="what one saves the other has to put back: define both, or none",
+        ))
+    if not there:
+        return None
+    return checked(module.snapshot, path, "snapshot", "xscale"), checked(module.restore, path, "restore", "xscale", "saved")
+
+
+def checked(found: Any, path: Path, name: str, *wanted: str) -> Callable[..., Any]:
+    """What a module calls `name`, if it is a function that can be called with so many arguments. UserError if not."""
     origin = Origin(Span(str(path), 1))
     if callable(found):
         code = getattr(found, "__code__", None)
         if code is not None and Path(code.co_filename).resolve() == path.resolve():
             origin = Origin(Span(str(path), code.co_firstlineno))
         try:
-            inspect.signature(found).bind(None)
+            inspect.signature(found).bind(*wanted)
         except TypeError:
             pass
         except ValueError:          # a function without a signature that Python knows, such as some built-in ones
@@ -145,7 +159,8 @@ def checked(found: Any, path: Path, name: str, argument: str) -> Callable[..., A
         else:
             if not inspect.iscoroutinefunction(found):
                 return found  # type: ignore[no-any-return]     # the same
+    count = "one argument" if len(wanted) == 1 else f"{len(wanted)} arguments"
     raise UserError(Diagnostic(
-        codes.APP_MODULE, f"{name} of {path.name} is no function of one argument", origin=origin,
-        help=f"write  def {name if name.isidentifier() else 'function'}({argument}):",
+        codes.APP_MODULE, f"{name} of {path.name} is no function of {count}", origin=origin,
+        help=f"write  def {name if name.isidentifier() else 'function'}({', '.join(wanted)}):",
     ))

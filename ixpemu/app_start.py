@@ -13,7 +13,7 @@ from typing import Any
 
 from ixpemu import codes
 from ixpemu.app_file import AppSettings
-from ixpemu.app_module import function_of, handlers_of, load_module
+from ixpemu.app_module import function_of, handlers_of, hooks_of, load_module
 from ixpemu.chip import Chip
 from ixpemu.chip_rules import allowed_kinds
 from ixpemu.diagnostics import Diagnostic, UserError
@@ -93,6 +93,8 @@ def start(
     module = None if path is None else load_module(path)
     handlers = {} if module is None or path is None else handlers_of(module, path, SOURCES)
     xscale = XScale(chip, tables=settings.tables, ports=settings.ports, handlers=handlers)
+    if module is not None and path is not None:
+        xscale.hooks = hooks_of(module, path)
     for index, image in images.items():
         xscale.load(index, image)
     if module is not None and path is not None and hasattr(module, "setup"):

@@ -15,7 +15,7 @@ from typing import Any
 from ixpemu import codes
 from ixpemu.diagnostics import UserError, user_error
 
-_MANY = 1 << 64
+_MANY = 1 << 256          # no number that somebody gives is larger
 
 
 def shown(value: object) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ixpemu import arguments, chip_snapshot, codes
-from ixpemu.chip_agents import STORE, Agent, Entry, Journal
+from ixpemu.chip_agents import STORE, Agent, Entry, Journal, SavingAgent
 from ixpemu.chip_csrs import Cap, Hash, Msf
 from ixpemu.chip_deadlock import deadlock
 from ixpemu.chip_drive import Drive
@@ -342,13 +342,17 @@ class Chip:
     # Saving
 
     def snapshot(self) -> Snapshot:
-        """Everything that decides what the chip does next. Agents keep their own state."""
+        """Everything that decides what the chip does next, and what its agents want to have saved with it."""
+        agents = tuple(agent.snapshot() if isinstance(agent, SavingAgent) else None for agent in self._drive.agents)
         return chip_snapshot.take(
-            self._array, self._memory, self._drive.cycle, self.parameter_values, len(self.journal), self.ports.save()
+            self._array, self._memory, self._drive.cycle, self.parameter_values, len(self.journal), self.ports.save(), agents
         )
 
     def restore(self, saved: Snapshot) -> None:
-        """Go back (or forward) to a snapshot of this chip or of one with the same parameters."""
+        """Go back (or forward) to a snapshot of this chip or of one with the same parameters.
+
+        Its agents go back too if there are as many as there were: a chip without any can still replay a journal from there.
+        """
         if not isinstance(saved, Snapshot):
             raise arguments.wrong("a saved state", saved, "give what chip.snapshot() returned", codes.SNAPSHOT_FOREIGN)
         chip_snapshot.put_back(saved, self._array, self._memory, self.parameter_values)
@@ -362,6 +366,10 @@ class Chip:
         self._break_marks()
         del self.journal.entries[saved.journal:]
         self.ports.load(saved.ports)
+        if len(saved.agents) == len(self._drive.agents):
+            for agent, state in zip(self._drive.agents, saved.agents, strict=True):
+                if isinstance(agent, SavingAgent):
+                    agent.restore(state)
 
     def replay(self, journal: Iterable[Entry], cycle: int) -> Stop:
         """Run to `cycle`, doing what a journal says at its cycles and calling no agent. Entries before the chip's cycle are

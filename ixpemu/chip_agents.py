@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,17 @@ class Agent(Protocol):
 
     def interrupt(self, cycle: int, source: str) -> None:
         """`source` ("thread_a", "thread_b" or "attention") was raised at `cycle`; may change what `due` says."""
+
+
+@runtime_checkable
+class SavingAgent(Agent, Protocol):
+    """An agent whose state a snapshot of the chip holds as well."""
+
+    def snapshot(self) -> object:
+        """Everything that decides what it does next, as a value that nothing changes afterwards."""
+
+    def restore(self, saved: Any) -> None:
+        """Go back to what `snapshot` gave. The chip has gone back already."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,8 @@ ENGINE_HOUSEKEEPING = ("base_marks",)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """A chip at one cycle. `journal`: how many journal entries lie behind it. `ports`: what the ports' view holds."""
+    """A chip at one cycle. `journal`: how many journal entries lie behind it. `ports`: what the ports' view holds. `agents`: what
+    each agent has saved, None of one that does not; comparing leaves it out."""
 
     version: int
     cycle: int
@@ -40,6 +41,7 @@ class Snapshot:
     parameters: Mapping[str, int]
     journal: int
     ports: Any
+    agents: tuple[object, ...] = ()
 
     def __repr__(self) -> str:
         return f"<snapshot of a chip at cycle {self.cycle:,}: {len(self.pages)} pages of memory written>"
@@ -79,7 +81,8 @@ class Snapshot:
 
 
 def take(
-    state: npt.NDArray[Any], memory: npt.NDArray[np.uint32], cycle: int, parameters: Mapping[str, int], journal: int, ports: Any
+    state: npt.NDArray[Any], memory: npt.NDArray[np.uint32], cycle: int, parameters: Mapping[str, int], journal: int, ports: Any,
+    agents: tuple[object, ...] = (),
 ) -> Snapshot:
     """Save the arrays."""
     total = len(memory) // PAGE_WORDS
@@ -87,7 +90,7 @@ def take(
     pages = {int(page): memory[page * PAGE_WORDS : (page + 1) * PAGE_WORDS].copy() for page in written}
     # Byte by byte: a copy of records would leave what lies between their fields to chance, and comparing would see it.
     copy = state.view(np.ndarray).view(np.uint8).copy().view(STATE)
-    return Snapshot(STATE_VERSION, cycle, copy, pages, len(memory), dict(parameters), journal, ports)
+    return Snapshot(STATE_VERSION, cycle, copy, pages, len(memory), dict(parameters), journal, ports, agents)
 
 
 def put_back(snapshot: Snapshot, state: npt.NDArray[Any], memory: npt.NDArray[np.uint32], parameters: Mapping[str, int]) -> None:

@@ -53,6 +53,20 @@ class Write:
     words: tuple[int, ...] | bytes
 
 
+@dataclass(frozen=True, slots=True)
+class SavedXScale:
+    """What a snapshot of the chip holds of the XScale. `program`: what the control module's `snapshot` gave."""
+
+    running: bool
+    time: int
+    writes: tuple[Write, ...]
+    timers: tuple[tuple[int, int, Callable[[], None]], ...]
+    timer_count: int
+    raised: Mapping[str, int]
+    interrupts: int
+    program: Any
+
+
 class Memory:
     """SRAM as the XScale uses it: rows of words at microengine byte addresses."""
 
@@ -117,6 +131,8 @@ class XScale:
         self.images: dict[int, Image] = {}
         self.handlers: dict[str, Handler] = dict(handlers or {})
         self.program: Any = None
+        self.hooks: tuple[Callable[[XScale], Any], Callable[[XScale, Any], None]] | None = None
+        """The control module's `snapshot` and `restore`, for what it keeps."""
         self.sram = Memory(self)
         self.dram = Dram(self)
         self.msf = Registers(self, "msf")
@@ -181,6 +197,21 @@ class XScale:
             function()
         finally:
             self._inside = False
+
+    def snapshot(self) -> SavedXScale:
+        """What decides what this side does next. The control module's own state is in it if its `snapshot` gives it."""
+        return SavedXScale(
+            self._running, self._time, tuple(self._writes), tuple(self._timers), self._timer_count, dict(self._raised),
+            self.interrupts, self.hooks[0](self) if self.hooks is not None else None,
+        )
+
+    def restore(self, saved: SavedXScale) -> None:
+        """Go back to `saved`. Timers go off as they were set: their functions are kept, and what those know is not."""
+        self._running, self._time, self.interrupts = saved.running, saved.time, saved.interrupts
+        self._writes, self._timers = deque(saved.writes), list(saved.timers)
+        self._timer_count, self._raised = saved.timer_count, dict(saved.raised)
+        if self.hooks is not None:
+            self.hooks[1](self, saved.program)
 
     # -- time
 

@@ -17,8 +17,10 @@ the subnets of its ports (nobody there unless a neighbour or a route says more),
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 from ixpemu import codes
 from ixpemu.diagnostics import user_error
@@ -114,6 +116,16 @@ class ForwardingTable:
         if _Strength.ROUTE not in self._said.get(prefix, {}):
             raise KeyError(str(prefix))
         self._say(prefix, _Strength.ROUTE, None)
+
+    def save(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """This side's copy of the table, as a value. What is in memory is a snapshot's of the chip."""
+        own = {name: value for name, value in vars(self).items() if name not in ("_memory", "_grace", "_trie")}
+        return deepcopy(own), self._trie.save()
+
+    def load(self, saved: tuple[dict[str, Any], dict[str, Any]]) -> None:
+        """Go back to what `save` gave."""
+        vars(self).update(deepcopy(saved[0]))
+        self._trie.load(saved[1])
 
     def lookup(self, address: int) -> NextHop:
         """Where a datagram to `address` goes, from this side's own copy of the table."""

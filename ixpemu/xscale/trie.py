@@ -25,8 +25,9 @@ it was until `grace` has run what it was given: by then no walker may be inside 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -105,6 +106,14 @@ class Trie:
     def nodes_in_use(self) -> int:
         """Nodes that cannot be given out, those waiting for the end of their grace period included; the root not counted."""
         return self._capacity - len(self._free)
+
+    def save(self) -> dict[str, Any]:
+        """This side's copy of the table, as a value. What is in memory is a snapshot's of the chip."""
+        return deepcopy({name: value for name, value in vars(self).items() if name not in ("_memory", "_grace")})
+
+    def load(self, saved: dict[str, Any]) -> None:
+        """Go back to what `save` gave."""
+        vars(self).update(deepcopy(saved))
 
     def build(self, prefixes: Iterable[tuple[Prefix, int]]) -> None:
         """Fills the empty table and writes it once, before anybody walks it."""

@@ -7,6 +7,7 @@ What is done with an exception is `ixpemu.xscale.slow_path`.
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from ixpemu.xscale import XScale
 from ixpemu.xscale.forwarding import ForwardingTable, TableLayout
@@ -90,6 +91,20 @@ def setup(xscale: XScale) -> None:
 def exception(xscale: XScale) -> None:
     """A microengine has raised XSCALE_INT_A."""
     xscale.program.serve(xscale)
+
+
+def snapshot(xscale: XScale) -> object:
+    """What the router's XScale knows and the chip does not: its copy of the table, and its counts."""
+    program = xscale.program
+    return program.table.save(), Counter(program.slow.counts), Counter(program.slow.answers), Counter(program.lost)
+
+
+def restore(xscale: XScale, saved: Any) -> None:
+    """Back to what `snapshot` gave."""
+    program = xscale.program
+    table, counts, answers, lost = saved
+    program.table.load(table)
+    program.slow.counts, program.slow.answers, program.lost = Counter(counts), Counter(answers), Counter(lost)
 
 
 handlers = {"thread_a": exception}

@@ -237,3 +237,22 @@ def test_reports_are_values(tmp_path: Path) -> None:
     _, report = echo(tmp_path, FRAMES[:2])
     with pytest.raises(dataclasses.FrozenInstanceError):
         report.cycles = 1  # type: ignore[misc]
+
+
+def test_a_snapshot_takes_the_routers_control_side_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = App.load("ipv4_forward")
+    chip, program = app.chip, app.xscale.program
+    chip.run(packets=300)
+    saved = chip.snapshot()
+
+    def on() -> list[object]:
+        program.table.remove_route(next(iter(program.routes.routes)).prefix)
+        chip.run(cycles=400_000)
+        counters, slow = [port.counters for port in chip.ports], program.slow
+        return [dict(slow.counts), dict(slow.answers), program.table.nodes_in_use, counters, app.xscale.interrupts]
+
+    first = on()
+    assert sum(program.slow.counts.values()) > 3
+    chip.restore(saved)
+    assert on() == first

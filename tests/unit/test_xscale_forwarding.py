@@ -96,3 +96,27 @@ def test_a_route_changes_and_goes_and_next_hops_are_used_again_after_the_grace_p
         waiting.pop()()
     routes.set_route(Prefix(extra[3].address, 32), extra[3])
     assert memory.walk(extra[3].address) == tuple(NextHop(0, extra[3].mac, FILE.interfaces[0].mac).words())
+
+
+def test_a_saved_table_is_gone_back_to_whatever_happened_since() -> None:
+    routes, memory, waiting = table()
+    routes.set_route(Prefix(parse_address("10.2.0.0"), 16), FILE.neighbors[0])
+    routes.remove_route(Prefix(parse_address("10.1.7.0"), 24))         # a grace period is under way
+    saved, words, pending = routes.save(), dict(memory.words), list(waiting)
+    places = [parse_address(f"10.{second}.{third}.9") for second in (0, 1, 2, 3) for third in (0, 7, 9)]
+
+    def change() -> list[object]:
+        """The same changes, and all that can be seen of them."""
+        routes.set_route(Prefix(parse_address("10.3.9.0"), 24), FILE.neighbors[1])
+        routes.remove_route(Prefix(parse_address("10.2.0.0"), 16))
+        while waiting:
+            waiting.pop(0)()
+        return [[routes.lookup(place) for place in places], [memory.walk(place) for place in places], routes.nodes_in_use]
+
+    before = [routes.lookup(place) for place in places]
+    first = change()
+    for _ in range(2):
+        memory.words, waiting[:] = dict(words), pending
+        routes.load(saved)
+        assert [routes.lookup(place) for place in places] == before
+        assert change() == first
