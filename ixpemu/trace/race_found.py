@@ -40,7 +40,7 @@ class Race:
         code, title, help = _TITLES[self.rule]
         notes = [Note(f"and {_said(self.second)}", origin_of(images.get(self.second.me), self.second.pc))]
         if self.taken is not None:
-            notes.append(Note(f"which {_said(self.taken)}", origin_of(images.get(self.taken.me), self.taken.pc)))
+            notes.append(Note(f"relying on this: {_said(self.taken)}", origin_of(images.get(self.taken.me), self.taken.pc)))
         more = len(self.places) - 1
         times = "" if self.count == 1 else f"; {self.count:,} times" + (f", and on {more:,} other places" if more else "")
         return Diagnostic(
