@@ -172,3 +172,25 @@ def test_the_xscale_is_microengine_8() -> None:
     lines = [line.split() for line in stream.getvalue().splitlines()[2:]]
     assert [line[:5] for line in lines] == [["20", "8", "0", "-", "ring"], ["40", "8", "0", "-", "ring"]]
     assert [line[-2:] for line in lines] == [["<-", "0x0000004d"], ["->", "0x0000004d"]]
+
+
+def test_records_are_never_lost_silently() -> None:
+    """What the engine finds no room for it counts, and the host says so."""
+    chip = Chip()
+    chip.load(2, ASSEMBLED)
+    chip.observe(lambda events: None)
+    chip.state.observed_count = len(chip.state.observed) - 1
+    with pytest.raises(RuntimeError, match="records of an observed run found no room"):
+        chip.run(cycles=50)
+
+
+def test_a_busy_chip_is_drained_in_time() -> None:
+    """More records than there is room for in one slice: the engine comes back for them by itself."""
+    chip = Chip()
+    for me in range(8):
+        chip.load_words(me, assemble(text=".physical\nagain#:\nalu[a0, a0, +, 1]\nbr[again#]").words)
+    seen: list[int] = []
+    chip.observe(lambda events: seen.append(len(events)), ["issue", "branch", "abort"])
+    chip.run(cycles=5_000)
+    executed = chip.instructions
+    assert sum(seen) == executed + executed // 2 and len(seen) > 2
