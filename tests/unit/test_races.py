@@ -396,3 +396,12 @@ def test_a_word_that_is_only_waited_for_is_not() -> None:
     """The same without anything that orders: the second thread does not look at what the first one has put."""
     assert handed_over("sram[put, $1, a2, 0, 1], ctx_swap[s6]", "immed[a3, 1]\nalu[$2, --, B, 1]\nalu[--, a3, -, 0]\nbne[go#]\n"
                        "sram[get, $2, a2, 0, 1], ctx_swap[s4]", "go#:") == {"unordered"}
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_signal_that_indirect_ref_sends_to_another_context(waits: bool) -> None:
+    """Context 0 writes a word with the registers and the signal of context 1: bit 3 of the previous result says so."""
+    text = ("immed[a0, 0]\nalu[$0, --, B, 1]\nbr=ctx[1, other#]\nimmed[a1, 0x9]\nalu[--, --, B, a1]\n"
+            "sram[write, $0, a0, 0x40, 1], indirect_ref, sig_done[s4]\nctx_arb[kill]\nother#:\n"
+            + ("ctx_arb[s4]" if waits else SWAP) + "\nsram[read, $0, a0, 0x40, 1], ctx_swap[s6]\nctx_arb[kill]")
+    assert rules((2, BOTH, text)) == (set() if waits else {"unordered"})
