@@ -138,8 +138,11 @@ def _other_names(written: int, contexts: int) -> int:
 def _step(decoded: Decoded, contexts: int) -> Step:
     operands, values, variant, facts = decoded.operands, decoded.values, decoded.variant, decoded.facts
     meaning = _meaning(variant)
-    first = operands.get("source_value", operands.get("register", operands.get("a") if "a" in meaning.reads else None))
-    second = operands.get("b") if "b" in meaning.reads else None
+    # An action works on the operands that are written down, whatever the rest of its semantics names.
+    reads = meaning.reads | ({spec.name for spec in decoded.form.operands} if variant.action is not None else set())
+    first = operands.get("source_value", operands.get("register", operands.get("tag")))
+    first = operands.get("a") if first is None and "a" in reads else first
+    second = operands.get("b") if "b" in reads else operands.get("entry")
     if variant.action is not None and variant.external:
         first, second = operands.get("address_a", first), operands.get("address_b")
     destination = operands.get("dest")
@@ -162,7 +165,7 @@ def _step(decoded: Decoded, contexts: int) -> Step:
         uses_previous_result=variant.external and facts.reads_previous, gives_previous_result=result,
         takes_sign=signed, sign_of=_number(operands.get("b")) if signed else None,
         leaves_sign_of=frozenset(number for number in same if number is not None),
-        uses_csr=_used_csrs(meaning, None if writing else csr), writes_csr=csr if writing else None,
+        uses_csr=_used_csrs(decoded, meaning, None if writing else csr), writes_csr=csr if writing else None,
     )
 
 
@@ -176,8 +179,10 @@ def _moved(decoded: Decoded, direction: str) -> int:
     return 0 if first is None else ((1 << transfer.registers(direction == "in")) - 1) << first
 
 
-def _used_csrs(meaning: _Meaning, read: int | None) -> frozenset[int]:
+def _used_csrs(decoded: Decoded, meaning: _Meaning, read: int | None) -> frozenset[int]:
     """The CSRs of which a write has to be so many instructions back, because until then nothing is defined."""
+    if decoded.variant.action == "crc" and decoded.value("type"):
+        return frozenset((n.CSR_CRC_REMAINDER,))
     if "state.byte_index" in meaning.reads or read == n.CSR_BYTE_INDEX:
         return _BYTE_INDEX
     csr = None if read is None else instruction_set().csr_at(read)

@@ -16,6 +16,7 @@ from ixpemu.engine.layout import (
     AFTER_SWAP_GO,
     CONTEXTS,
     NEVER,
+    SHADOW_SAVED,
     SHADOW_T_INDEX,
     UNIT_COUNT,
     UNIT_READY,
@@ -38,10 +39,23 @@ def satisfied(signals, wakeup):
 
 @jit
 def settle_shadows(engine, ctx):
-    """Let every pending pointer write take effect: what a swap does."""
+    """Let every pending pointer write take effect: what a swap does. Saved copies come last: they are what is loaded next."""
     for k in range(engine.shadow_count):
-        apply_shadow(engine, ctx, engine.shadow_which[k], engine.shadow_value[k])
+        if engine.shadow_which[k] < uint32(SHADOW_SAVED):
+            apply_shadow(engine, ctx, engine.shadow_which[k], engine.shadow_value[k])
+    for k in range(engine.shadow_count):
+        if engine.shadow_which[k] >= uint32(SHADOW_SAVED):
+            apply_shadow(engine, ctx, uint32(engine.shadow_which[k] - uint32(SHADOW_SAVED)), engine.shadow_value[k])
     engine.shadow_count = uint32(0)
+
+
+@jit
+def share_pointers(engine, ctx):
+    """Give all contexts the local-memory pointers of `ctx` that CTX_ENABLES makes global."""
+    for which in range(2):
+        if (engine.ctx_enables >> uint32(16 + which)) & uint32(1):
+            for other in range(CONTEXTS):
+                engine.lm_addr[2 * other + which] = engine.lm_addr[uint32(uint32(2) * ctx + uint32(which))]
 
 
 @jit
@@ -49,9 +63,8 @@ def apply_shadow(engine, ctx, which, value):
     """Write a shadowed register for good."""
     if which < uint32(SHADOW_T_INDEX):
         engine.lm_addr[uint32(uint32(2) * ctx + which)] = value
-        if (engine.ctx_enables >> uint32(16 + which)) & uint32(1):
-            for other in range(CONTEXTS):                   # a global pointer: all contexts share it
-                engine.lm_addr[uint32(2 * other + which)] = value
+        if engine.ctx_enables & uint32(0x30000):
+            share_pointers(engine, ctx)
     elif which == uint32(SHADOW_T_INDEX):
         engine.t_index = value
     elif which == uint32(SHADOW_T_INDEX + 1):
@@ -101,6 +114,7 @@ def swap_out(state, engine, now):
         settle_shadows(engine, ctx)
     if engine.after == uint32(AFTER_SWAP_GO):
         engine.pc[ctx] = engine.after_pc
+    engine.own = uint32(0)
     abort = engine.after_abort
     if observing():
         see_value(state, SEEN_SWAP, engine.number, ctx, engine.pc[ctx], now, engine.wakeup[ctx], 0)

@@ -28,6 +28,7 @@ from ixpemu.engine.layout import (
     EVENT_NEIGHBOR,
     EVENT_PUSH,
     EVENT_SIGNAL,
+    HOLD_FLAGS,
     KEY_ME,
     KEY_SHIFT,
     KEY_WHEEL,
@@ -70,7 +71,10 @@ def run_on(state, engine, now):
     ahead = uint64(1) if engine.watched else uint64(state.parameter[P_LOOKAHEAD])
     horizon = min(state.limit, uint64(now + ahead))
     if engine.clock < horizon and (engine.after < uint32(AFTER_SWAP) or engine.slots != uint32(0)):
-        run_private(state, engine, horizon, pending_marks(engine, engine.context))
+        if engine.watched:
+            run_watched(state, engine, horizon, pending_marks(engine, engine.context))
+        else:
+            run_private(state, engine, horizon, pending_marks(engine, engine.context))
     set_engine_key(state, engine.number, engine.clock)
 
 
@@ -81,6 +85,15 @@ def lost_signal(state, engine, event, ctx, now):
     if event.unit >= uint32(QUEUE_UNITS) or event.kind == uint32(EVENT_SIGNAL):
         pc = engine.pc[ctx] if engine.context != ctx else uint32(0xFFFF)
     report_at(state, RESERVED_SIGNAL_LOST, engine.number, ctx, pc, uint32(engine.signals[ctx] & event.signals), now)
+
+
+@jit
+def run_watched(state, engine, horizon, pending):
+    """Run one instruction, which leaves the condition codes as they are if CC_ENABLE says so."""
+    result, when, v, c = engine.cc_result, engine.cc_time, engine.cc_v, engine.cc_c
+    run_private(state, engine, horizon, pending)
+    if engine.watched & uint32(HOLD_FLAGS):
+        engine.cc_result, engine.cc_time, engine.cc_v, engine.cc_c = result, when, v, c
 
 
 @jit
@@ -183,7 +196,7 @@ def commit_engine(state, memory, m, now):
                     flush_units(state, memory, now)
                 pc = engine.pc[ctx]
                 in_slots = engine.slots != uint32(0) and engine.after >= uint32(AFTER_SWAP)
-                run_private(state, engine, uint64(now + uint64(1)), uint32(0))
+                run_watched(state, engine, uint64(now + uint64(1)), uint32(0))
                 if marks & uint32(IN_FLIGHT):
                     touched_in_flight(state, engine, i, ctx, pc, in_slots)
                 finish_forced(state, engine, i, ctx, pc, now)

@@ -10,16 +10,20 @@ from __future__ import annotations
 from numpy import uint8, uint32, uint64
 
 from ixpemu.engine import numbers as n
-from ixpemu.engine.contexts import enable_contexts, update_ready
+from ixpemu.engine.contexts import enable_contexts, share_pointers, update_ready
+from ixpemu.engine.crc import read_remainder, write_remainder
 from ixpemu.engine.events import put_event
+from ixpemu.engine.hidden import note_own
 from ixpemu.engine.jit import jit
 from ixpemu.engine.lanes import set_alarm
 from ixpemu.engine.layout import (
     ALARM_FUTURE_COUNT,
     CONTEXTS,
     EVENT_SIGNAL,
+    HOLD_FLAGS,
     ME_COUNT,
     NEVER,
+    OWN_BYTE_INDEX,
     RESERVED_NO_NEIGHBOR,
     RESERVED_RANDOM,
     RESERVED_STORE_RUNNING,
@@ -32,8 +36,23 @@ from ixpemu.engine.layout import (
 )
 from ixpemu.engine.observation import SEEN_SEND, SEEN_SIGNAL, observing, see_send, see_value
 from ixpemu.engine.parameters import P_SIGNAL_NEIGHBOR, P_SIGNAL_SAME
-from ixpemu.engine.pointers import apply_due_shadows, write_shadowed
+from ixpemu.engine.pointers import apply_due_shadows, write_saved_pointer, write_shadowed
+from ixpemu.engine.pseudo_random import next_random
 from ixpemu.engine.reserved import report
+
+
+@jit
+def csr_write(state, engine, i, ctx, a, b, pc, order, clock):
+    """Write `a` to one of the pointers, BYTE_INDEX or CRC_REMAINDER; the arguments are those of hidden.py."""
+    write_private(state, engine, ctx, i.imm, a, order)
+
+
+@jit
+def csr_read(state, engine, i, ctx, a, b, pc, order, clock):
+    """Read one of them."""
+    if uint32(i.imm) == uint32(n.CSR_CRC_REMAINDER):
+        return read_remainder(state, engine, ctx, pc, order, clock)
+    return read_private(engine, ctx, i.imm, order)
 
 
 @jit
@@ -48,10 +67,11 @@ def write_private(state, engine, ctx, address, value, retired):
     elif address == uint32(n.CSR_T_INDEX) or address == uint32(n.CSR_T_INDEX_BYTE_INDEX):
         write_shadowed(state, engine, ctx, SHADOW_T_INDEX, (uint32(value) >> uint32(2)) & uint32(127), retired)
     elif address == uint32(n.CSR_CRC_REMAINDER):
-        engine.crc_remainder = uint32(value)
+        write_remainder(engine, value)
     if (address == uint32(n.CSR_BYTE_INDEX) or address == uint32(n.CSR_ACTIVE_LM_ADDR_0_BYTE_INDEX)
             or address == uint32(n.CSR_ACTIVE_LM_ADDR_1_BYTE_INDEX) or address == uint32(n.CSR_T_INDEX_BYTE_INDEX)):
         write_shadowed(state, engine, ctx, SHADOW_BYTE_INDEX, uint32(value) & uint32(3), retired)
+        note_own(engine, OWN_BYTE_INDEX)
 
 
 @jit
@@ -125,6 +145,10 @@ def read_rare_csr(state, engine, ctx, address, now):
         return uint32(engine.lm_addr[uint32(uint32(2) * pointed)] << uint32(2))
     if address == uint32(n.CSR_INDIRECT_LM_ADDR_1):
         return uint32(engine.lm_addr[uint32(uint32(2) * pointed + uint32(1))] << uint32(2))
+    if address == uint32(n.CSR_INDIRECT_LM_ADDR_0_BYTE_INDEX):
+        return uint32((engine.lm_addr[uint32(uint32(2) * pointed)] << uint32(2)) | engine.byte_index)
+    if address == uint32(n.CSR_INDIRECT_LM_ADDR_1_BYTE_INDEX):
+        return uint32((engine.lm_addr[uint32(uint32(2) * pointed + uint32(1))] << uint32(2)) | engine.byte_index)
     if address == uint32(n.CSR_NN_PUT):
         return engine.nn_put
     if address == uint32(n.CSR_NN_GET):
@@ -144,26 +168,6 @@ def read_rare_csr(state, engine, ctx, address, now):
     if address == uint32(n.CSR_INDIRECT_FUTURE_COUNT_SIGNAL):
         return engine.future_signal[pointed]
     return engine.csr_other[(address >> uint32(2)) & uint32(127)]
-
-
-@jit
-def next_random(engine, now):
-    """The random number read at `now`: a maximal-length Galois LFSR (not the hardware's unknown polynomial).
-
-    It moves on at every read or, with CTX_ENABLES[30], by as many steps as cycles have passed (at most 64 are computed).
-    """
-    steps = uint64(1)
-    if (engine.ctx_enables >> uint32(30)) & uint32(1):
-        steps = min(uint64(now - engine.prn_time), uint64(64))
-    engine.prn_time = uint64(now)
-    value = engine.prn
-    for _ in range(steps):
-        low = value & uint32(1)
-        value = uint32(value >> uint32(1))
-        if low:
-            value = uint32(value ^ uint32(0xA3000000))
-    engine.prn = value
-    return value
 
 
 @jit
@@ -197,9 +201,9 @@ def write_csr(state, engine, ctx, address, value, now):
     elif address == uint32(n.CSR_CSR_CTX_POINTER):
         engine.csr_ctx_pointer = value & uint32(7)
     elif address == uint32(n.CSR_INDIRECT_LM_ADDR_0):
-        engine.lm_addr[uint32(uint32(2) * pointed)] = (value >> uint32(2)) & uint32(1023)
+        write_saved_pointer(engine, pointed, 0, (value >> uint32(2)) & uint32(1023))
     elif address == uint32(n.CSR_INDIRECT_LM_ADDR_1):
-        engine.lm_addr[uint32(uint32(2) * pointed + uint32(1))] = (value >> uint32(2)) & uint32(1023)
+        write_saved_pointer(engine, pointed, 1, (value >> uint32(2)) & uint32(1023))
     else:
         write_rare_csr(state, engine, ctx, address, value, now)
 
@@ -213,8 +217,17 @@ def write_rare_csr(state, engine, ctx, address, value, now):
         engine.ctx_enables = uint32((value & uint32(0xD5FF00FF)) | kept)
         mask = (value >> uint32(8)) & uint32(0xFF)
         enable_contexts(state, engine, mask & uint32(0x55) if value >> uint32(31) else mask, now)
+        share_pointers(engine, ctx)
+    elif address == uint32(n.CSR_INDIRECT_LM_ADDR_0_BYTE_INDEX) or address == uint32(n.CSR_INDIRECT_LM_ADDR_1_BYTE_INDEX):
+        which = uint32(0) if address == uint32(n.CSR_INDIRECT_LM_ADDR_0_BYTE_INDEX) else uint32(1)
+        write_saved_pointer(engine, pointed, which, (value >> uint32(2)) & uint32(1023))
+        write_shadowed(state, engine, ctx, SHADOW_BYTE_INDEX, value & uint32(3), engine.retired)
+        note_own(engine, OWN_BYTE_INDEX)
     elif address == uint32(n.CSR_CC_ENABLE):
         engine.cc_enable = value
+        engine.watched = uint32(engine.watched & ~uint32(HOLD_FLAGS))
+        if (value >> uint32(13)) & uint32(1) == uint32(0):
+            engine.watched = uint32(engine.watched | uint32(HOLD_FLAGS))
     elif address == uint32(n.CSR_NN_PUT):
         write_shadowed(state, engine, ctx, SHADOW_NN_PUT, value & uint32(127), engine.retired)
     elif address == uint32(n.CSR_NN_GET):

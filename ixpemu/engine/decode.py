@@ -29,6 +29,7 @@ from ixpemu.engine.actions import (
     OP_STORE_END,
     UNIT_OPERATIONS,
 )
+from ixpemu.engine.crc import control
 from ixpemu.engine.dispatch import MODIFIES, OPERATIONS
 from ixpemu.engine.layout import (
     CODE,
@@ -127,24 +128,26 @@ def _private(decoded: Decoded) -> Record:
     record = {"op": OPERATIONS[decoded.variant.name]}
     places = _Places()
     operands = decoded.operands
-    first = operands.get("register", operands.get("source_value", operands.get("a")))
+    first = next((operands[name] for name in ("register", "source_value", "tag", "a") if name in operands), None)
     if record["op"] in MODIFIES:
         first = operands["dest"]
     if first is not None:
         record["a"], record["a_window"] = places.find(first, False, SPECIAL_A)
     else:
         record["a"] = CONSTANT
-    second = operands.get("b")
+    second = operands.get("b", operands.get("entry"))
     record["b"], record["b_window"] = places.find(second, False, SPECIAL_B) if second is not None else (CONSTANT, 0)
     record["d"], record["d_window"] = places.find(decoded.operand("dest"), True, SPECIAL_D)
     record["marks"], record["special"], record["post"] = places.marks, places.special, places.post
     values = decoded.values
     record["amount"] = values.get("amount", values.get("bit", values.get("byte", 0)))
     record["mask"] = values.get("mask", 0)
-    for name in ("value", "byte_mask", "compare", "context", "csr"):
+    for name in ("value", "byte_mask", "compare", "context", "csr", "state", "pointer", "step", "last"):
         if name in values:
             record["imm"] = values[name] & 0xFFFFFFFF
             break
+    if decoded.variant.action == "crc":
+        record["imm"] = control(values["type"], values["bytes"], values["bit_swap"], values["order"])
     return record | _branch(decoded)
 
 

@@ -97,7 +97,9 @@ STOP_NAMES = ("", "cycles", "idle", "quiet", "packets", "break", "halt", "reserv
  RESERVED_STORE_RUNNING,
  RESERVED_QUEUE_UNSET, RESERVED_QUEUE_LINK, RESERVED_QUEUE_TAIL, RESERVED_DESCRIPTOR, RESERVED_QUEUE_SHORT,
  RESERVED_RING_ALIGNMENT, RESERVED_BUFFER_ALIGNMENT,
- ) = range(1, 45)
+ RESERVED_MULTIPLY, RESERVED_MULTIPLY_BETWEEN, RESERVED_MULTIPLY_WIDE, RESERVED_POP_COUNT, RESERVED_FIND_FIRST,
+ RESERVED_ALIGN_SWAP, RESERVED_CRC_SWAP, RESERVED_CRC_EARLY, RESERVED_CAM_EQUAL, RESERVED_CAM_TAKEN,
+ ) = range(1, 55)
 RESERVED_NAMES = ("", "illegal instruction", "ran past the end of the program", "unpopulated memory", "put on a full ring",
                   "unpopulated local memory", "local_csr_rd without its immed", "branch or swap in a defer slot",
                   "command that the unit does not know", "scratch ring outside scratch memory",
@@ -119,6 +121,11 @@ RESERVED_NAMES = ("", "illegal instruction", "ran past the end of the program", 
                   "queue array entry that was not loaded", "NIL buffer in a queue", "enqueue_tail on an empty queue",
                   "unaligned queue descriptor", "get of more words than the SRAM ring held",
                   "scratch ring not on a multiple of its length", "unaligned RBUF or TBUF address",
+                  "broken mul_step sequence", "instruction between the steps of a mul_step",
+                  "mul_step operand wider than its shape", "broken pop_count sequence", "ffs of 0",
+                  "byte_align goes on after a swap", "CRC remainder kept across a swap",
+                  "CRC_REMAINDER read too soon after a crc",
+                  "lookup that several CAM entries match", "CAM entry written by another context since its lookup",
                   )
 RESERVED_KINDS = 64
 RESERVED_ROWS = 64          # places that are kept, the earliest ones
@@ -164,6 +171,9 @@ AFTER_NOTHING, AFTER_GO, AFTER_SWAP, AFTER_SWAP_GO = 0, 1, 2, 3
 
 # Shadowed registers, for ENGINE.shadow_which: 0 and 1 are LM_ADDR_0 and LM_ADDR_1 of the executing context.
 SHADOW_T_INDEX, SHADOW_NN_PUT, SHADOW_NN_GET, SHADOW_BYTE_INDEX = 2, 3, 4, 5
+SHADOW_SAVED = 6            # and 7: the saved copy of the executing context's pointers, in force when it starts again
+SHADOWS = 10                # writes that can be on their way: a delay of 7, this one, and both saved copies
+HOLD_FLAGS = 0x10000       # in ENGINE.watched: CC_ENABLE forbids instructions to change the condition codes
 
 WAKEUP_ANY = 1 << 16
 SIGNAL_BITS = 0xFFFE
@@ -186,7 +196,7 @@ ENGINE = np.dtype([
     ("probed", "u4"),           # of the instruction it stands at: 1 the probe has been served, 2 the breakpoint
     ("enabled", "u4"), ("ready", "u4"),            # masks of contexts
     ("base_marks", "u4"),       # marks that always count in this mode
-    ("watched", "u4"),          # reflector commands under way to it: it runs no cycle ahead of what they may see or change
+    ("watched", "u4"),          # reflector commands under way to it, and HOLD_FLAGS: it runs no cycle ahead of its commits
     ("pc", "u4", (CONTEXTS,)),
     ("signals", "u4", (CONTEXTS,)),     # event signals that have arrived, bits 15..1
     ("wakeup", "u4", (CONTEXTS,)),      # signals slept on, bits 15..1; bit 16: any of them; bit 0: voluntary
@@ -199,7 +209,8 @@ ENGINE = np.dtype([
     # local CSRs
     ("lm_addr", "u4", (2 * CONTEXTS,)),      # word index of pointer p of context c at 2 * c + p
     ("t_index", "u4"), ("nn_put", "u4"), ("nn_get", "u4"), ("byte_index", "u4"), ("crc_remainder", "u4"),
-    ("shadow_count", "u4"), ("shadow_due", "u8", (8,)), ("shadow_which", "u4", (8,)), ("shadow_value", "u4", (8,)),
+    ("shadow_count", "u4"),
+    ("shadow_due", "u8", (SHADOWS,)), ("shadow_which", "u4", (SHADOWS,)), ("shadow_value", "u4", (SHADOWS,)),
     ("ctx_enables", "u4"),      # the bits of CTX_ENABLES besides the context enables
     ("cc_enable", "u4"), ("csr_ctx_pointer", "u4"), ("prn", "u4"), ("previous_context", "u4"),
     ("timestamp_offset", "u8"), ("profile_offset", "u8"), ("prn_time", "u8"),
@@ -218,7 +229,24 @@ ENGINE = np.dtype([
     ("watch_hidden", "u4"),     # 1: marks were taken away of which contexts that are not enabled would have use
     ("doubt_time", "u8"),       # `cc_time` of condition codes whose C and V are inferred
     ("t_index_time", "u8"),     # when T_INDEX was last written, where that is noted
+    # units beside the datapath, one each for all contexts
+    ("own", "u4"),              # OWN_*: which of that state the executing context has set since it was started
+    ("crc_readable", "u8"),     # number of the instruction from which on CRC_REMAINDER may be read
+    ("cam_tag", "u4", (16,)), ("cam_state", "u4", (16,)),
+    ("cam_order", "u8"),        # entries, four bits each, the least recently used one in bits 3:0
+    ("cam_written", "u4"),      # mask of the entries written since the CAM was cleared
+    ("cam_found", "u4", (CONTEXTS,)),   # CAM_*: what a context's last lookup gave it
+    ("pop_step", "u4"), ("pop_value", "u4"), ("pop_next", "u8"),    # steps done, their source, number of the next instruction
+    ("multiply_product", "u8"), ("multiply_a", "u4"), ("multiply_b", "u4"),
+    ("multiply_shape", "u4"), ("multiply_step", "u4"), ("multiply_next", "u8"),    # as of pop_count
 ], align=True)
+
+# ENGINE.own: state of the microengine that no context can rely on after it has slept.
+OWN_CRC, OWN_BYTE_INDEX, OWN_ALIGN_A, OWN_ALIGN_B, OWN_MULTIPLY, OWN_POP_COUNT = 1, 2, 4, 8, 16, 32
+
+# ENGINE.cam_found: the entry, whether there is one, and whether another context has written it since.
+CAM_ENTRY, CAM_FOUND, CAM_TAKEN = 15, 16, 32
+CAM_CLEARED_ORDER = 0xFEDCBA9876543210
 
 EVENT = np.dtype([
     ("access", "u8"),           # when the unit touches memory

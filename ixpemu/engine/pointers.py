@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from numpy import uint32, uint64
 
-from ixpemu.engine.contexts import apply_shadow
+from ixpemu.engine.contexts import apply_shadow, share_pointers
 from ixpemu.engine.jit import jit
 from ixpemu.engine.layout import (
     DRAM_IN,
@@ -17,6 +17,7 @@ from ixpemu.engine.layout import (
     LOCAL_MEMORY,
     LOCAL_MEMORY_WORDS,
     NEIGHBOR,
+    NEVER,
     POINTER_DRAM,
     POINTER_LM1,
     POINTER_NEIGHBOR,
@@ -24,6 +25,8 @@ from ixpemu.engine.layout import (
     RESERVED_LOCAL_MEMORY,
     RESERVED_NEIGHBOR_RING,
     RESERVED_T_INDEX_WINDOW,
+    SHADOW_SAVED,
+    SHADOWS,
     SINK,
     SPECIAL_A,
     SPECIAL_B,
@@ -55,13 +58,8 @@ def write_shadowed(state, engine, ctx, which, value, retired):
     """Write pointer `which` (SHADOW_*) by the instruction that `retired` others went before."""
     apply_due_shadows(engine, ctx, retired)
     k = engine.shadow_count
-    if k >= uint32(8):                  # only with a delay set longer than the queue: the oldest takes effect early
-        apply_shadow(engine, ctx, engine.shadow_which[0], engine.shadow_value[0])
-        for j in range(7):
-            engine.shadow_due[j] = engine.shadow_due[j + 1]
-            engine.shadow_which[j] = engine.shadow_which[j + 1]
-            engine.shadow_value[j] = engine.shadow_value[j + 1]
-        k = uint32(7)
+    if k >= uint32(SHADOWS):            # cannot be, by the longest delay that a chip file may have
+        return
     engine.shadow_due[k] = uint64(retired + uint64(1) + uint64(state.parameter[P_SHADOW]))
     engine.shadow_which[k] = uint32(which)
     engine.shadow_value[k] = uint32(value)
@@ -73,6 +71,30 @@ def outside_window(engine, ctx):
     """Whether T_INDEX stands at a transfer register of another context than `ctx`."""
     other = (engine.t_index >> uint32(4)) ^ uint32(ctx)
     return (other & uint32(6) if engine.ctx_enables >> uint32(31) else other & uint32(7)) != uint32(0)
+
+
+@jit
+def write_saved_pointer(engine, ctx, which, value):
+    """Write the saved copy of local-memory pointer `which` of context `ctx` (INDIRECT_LM_ADDR).
+
+    Of the executing context it is in force when the context starts again (inferred, M). A global pointer has no saved copies: the
+    write means the shared one (assumed).
+    """
+    shared = (engine.ctx_enables >> uint32(uint32(16) + uint32(which))) & uint32(1)
+    if engine.context != ctx or shared:
+        engine.lm_addr[uint32(uint32(2) * ctx + uint32(which))] = uint32(value)
+        if shared:
+            share_pointers(engine, ctx)
+        return
+    k = uint32(0)
+    while k < engine.shadow_count and engine.shadow_which[k] != uint32(uint32(SHADOW_SAVED) + uint32(which)):
+        k = uint32(k + uint32(1))
+    if k >= uint32(SHADOWS):
+        return
+    engine.shadow_count = max(engine.shadow_count, uint32(k + uint32(1)))
+    engine.shadow_due[k] = uint64(NEVER)
+    engine.shadow_which[k] = uint32(uint32(SHADOW_SAVED) + uint32(which))
+    engine.shadow_value[k] = uint32(value)
 
 
 @jit
@@ -125,6 +147,8 @@ def resolve(state, engine, i, ctx, retired, now):
         engine.lm_addr[first] = moved(engine.lm_addr[first], post & uint32(3), uint32(1024))
         second = uint32(first + uint32(1))
         engine.lm_addr[second] = moved(engine.lm_addr[second], (post >> uint32(2)) & uint32(3), uint32(1024))
+        if engine.ctx_enables & uint32(0x30000):
+            share_pointers(engine, ctx)
         engine.t_index = moved(engine.t_index, (post >> uint32(4)) & uint32(3), uint32(128))
         take = (post >> uint32(6)) & uint32(3)
         if take:

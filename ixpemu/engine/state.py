@@ -11,6 +11,7 @@ from ixpemu.engine.actions import OP_STORE_END
 from ixpemu.engine.layout import (
     ALARMS,
     BUSES,
+    CAM_CLEARED_ORDER,
     CHANNEL_CSRS,
     CODE,
     CONSTANT,
@@ -144,6 +145,7 @@ def new_state() -> np.recarray:
         engine.number = m
         engine.context = 0x80 | (CONTEXTS - 1)          # the first dispatch looks at context 0 first
         engine.cc_enable = 0x2000
+        engine.cam_order = CAM_CLEARED_ORDER
         engine.file[CONSTANT:CONSTANT + 256] = np.arange(256)
         engine.future_due[:] = NEVER
     return array

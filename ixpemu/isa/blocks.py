@@ -65,12 +65,14 @@ class OperandSpec:
 
 @dataclass(frozen=True, slots=True)
 class TokenSpec:
-    """One option token a form accepts. `argument`: None, "signal", "number", "target" or "targets" (any number of labels)."""
+    """One option token a form accepts. `argument`: None, "signal", "number", "target" or "targets" (any number of labels).
+    `needed`: one of the tokens that say so must be there."""
 
     name: str
     argument: str | None = None
     low: int = 0
     high: int = 0
+    needed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
-"""Codecs of what steers control and state: targets, CSR names, option flags, defer slots, where a context resumes."""
+"""Codecs of what steers control and state: targets, CSR names, option tokens, defer slots, where a context resumes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from ixpemu.isa.blocks import BranchFacts, OperandSpec, Role, TokenSpec
-from ixpemu.isa.codec import Codec, FactsBuilder, Given, Reading, Refused, number_of
+from ixpemu.isa.codec import Codec, FactsBuilder, Given, Reading, Refused, named_arguments, number_of
 from ixpemu.isa.model import Constant, Operand, Target, Token, Word
 from ixpemu.isa.physical import format_operand
 
@@ -147,6 +147,96 @@ class Flag(Codec):
         facts.parts.setdefault("flags", {})[self.name] = on
 
 
+class OneOf(Codec):
+    """`step = one_of(field[, absent n])`: one of several option tokens, by the choice of the same name.
+
+    With `absent n` the option may be left out, which is the value n; it is not printed then.
+    """
+
+    def setup(self, *arguments: tuple[str, ...]) -> None:
+        self.field = self.own(arguments[0][0])
+        if self.name not in self.around.choices:
+            raise ValueError(f"there is no choice named {self.name!r}")
+        entries = self.around.choices[self.name]
+        self.by_value = {value: words[0] for value, words in entries}
+        self.by_word = {word: value for value, words in entries for word in words}
+        named = named_arguments(arguments[1:])
+        self.absent = int(named["absent"][0]) if "absent" in named else None
+
+    def token_specs(self) -> Sequence[TokenSpec]:
+        return tuple(TokenSpec(word, needed=self.absent is None) for word in self.by_word)
+
+    def parameters(self) -> Sequence[str]:
+        return self.names
+
+    def legal(self, letter: str, value: int) -> bool:
+        return value in self.by_value
+
+    def encode(self, given: Given) -> int:
+        found = [word for word in self.by_word if word in given.tokens]
+        if len(found) > 1:
+            raise Refused(found[1], f"{found[0]} and {found[1]} cannot stand together")
+        if found:
+            return self.field.put(self.by_word[found[0]])
+        if self.absent is None:
+            raise Refused(self.name, f"the option that says which {self.name} is missing",
+                          f"one of: {', '.join(self.by_value.values())}")
+        return self.field.put(self.absent)
+
+    def decode(self, word: int, reading: Reading) -> bool:
+        value = self.field.get(word)
+        text = self.by_value.get(value)
+        if text is None:
+            return False
+        if value != self.absent:
+            reading.tokens[text] = Token(text)
+        reading.values[self.name] = value
+        return True
+
+
+class PointerOfEntry(Codec):
+    """`pointer = pointer_of_entry(which, page)`: the token `lm_addr0[k]` or `lm_addr1[k]`, or neither (0 in both fields).
+
+    Decoded as one number: 0 for neither, else the pointer plus one, and the page in the bits above it.
+    """
+
+    TOKENS = ("lm_addr0", "lm_addr1")
+
+    def setup(self, *arguments: tuple[str, ...]) -> None:
+        self.which, self.page = self.own(arguments[0][0]), self.own(arguments[1][0])
+
+    def token_specs(self) -> Sequence[TokenSpec]:
+        return tuple(TokenSpec(name, "number", 0, (1 << self.page.width) - 1) for name in self.TOKENS)
+
+    def parameters(self) -> Sequence[str]:
+        return self.names
+
+    def legal(self, letter: str, value: int) -> bool:
+        return letter != self.which.letter or value <= len(self.TOKENS)
+
+    def encode(self, given: Given) -> int:
+        found = [name for name in self.TOKENS if name in given.tokens]
+        if len(found) > 1:
+            raise Refused(found[1], f"{found[0]} and {found[1]} cannot stand together")
+        if not found:
+            return 0
+        token = given.tokens[found[0]]
+        if len(token.arguments) != 1:
+            raise Refused(found[0], f"{found[0]} takes one number, e.g. {found[0]}[0]")
+        page = number_of(found[0], token.arguments[0], f"the number of {found[0]}", 0, (1 << self.page.width) - 1)
+        return self.which.put(self.TOKENS.index(found[0]) + 1) | self.page.put(page)
+
+    def decode(self, word: int, reading: Reading) -> bool:
+        which, page = self.which.get(word), self.page.get(word)
+        if which > len(self.TOKENS) or (which == 0 and page):
+            return False
+        if which:
+            name = self.TOKENS[which - 1]
+            reading.tokens[name] = Token(name, (Constant(page),))
+        reading.values[self.name] = page << self.which.width | which
+        return True
+
+
 class Defer(Codec):
     """`defer = defer(field)`: the token `defer[n]`, 0 to the most that the block's `timing` allows."""
 
@@ -245,6 +335,8 @@ CODECS: dict[str, type[Codec]] = {
     "local_csr": LocalCsr,
     "cap_csr": CapCsr,
     "flag": Flag,
+    "one_of": OneOf,
+    "pointer_of_entry": PointerOfEntry,
     "defer": Defer,
     "may_go_to": MayGoTo,
     "resume": Resume,

@@ -138,16 +138,18 @@ class Modified(Destination):
 
 
 class SingleRegister(Codec):
-    """`register = register(table, field, side)`: one source register and no constant, in the field of its own side (A or B).
+    """`register = register(table, field, side[, others|own])`: one source register and no constant, in the field of its own side
+    (A or B).
 
-    Registers without a side take the A layout.
+    Registers without a side take the layout that says `others`; if none says anything, that of A.
     """
 
     def setup(self, *arguments: tuple[str, ...]) -> None:
-        (table,), (letter,), (side,) = arguments
+        (table,), (letter,), (side,) = arguments[:3]
         self.table = self.around.tables[table]
         self.field = self.own(letter)
         self.side = side.lower()
+        self.others = self.side == "a" if len(arguments) == 3 else {"others": True, "own": False}[arguments[3][0]]
 
     def operand_specs(self) -> Mapping[str, OperandSpec]:
         return {self.name: OperandSpec(self.name, "register", Role.READ, restricted=self.table.width == 8)}
@@ -156,7 +158,7 @@ class SingleRegister(Codec):
         return self.names
 
     def _takes(self, operand: Operand | None) -> bool:
-        return isinstance(operand, Register) and (self.side == "b") == (bank_of(operand) == "b")
+        return isinstance(operand, Register) and (bank_of(operand) == self.side or (self.others and bank_of(operand) is None))
 
     def legal(self, letter: str, value: int) -> bool:
         return self._takes(self.table.decoder(self.side, 4, False)[value])

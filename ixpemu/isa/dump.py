@@ -82,7 +82,7 @@ def _operand(spec: OperandSpec) -> dict[str, Any]:
 
 
 def _option(spec: TokenSpec) -> dict[str, Any]:
-    return {"name": spec.name, "argument": spec.argument, "low": spec.low, "high": spec.high}
+    return {"name": spec.name, "argument": spec.argument, "low": spec.low, "high": spec.high, "needed": spec.needed}
 
 
 def _timing(timing: Timing) -> dict[str, Any]:

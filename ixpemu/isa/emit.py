@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ixpemu.isa import InstructionSet, instruction_set
 from ixpemu.isa.blocks import Variant
-from ixpemu.isa.emit_template import FOOT, HEAD, NUMBERS_HEAD
+from ixpemu.isa.emit_template import FIXED_IMPORTS, FOOT, HEAD, NUMBERS_HEAD
 from ixpemu.isa.semantics import Act, Assign, Binary, Bits, Branch, Call, Expression, Jump, Name, Number, Statement, Unary
 
 ENGINE = Path(__file__).resolve().parent.parent / "engine"
@@ -33,7 +33,18 @@ PARAMETERS = {
     "target": "i.target",
 }
 # Operands that can be read, and the local variables that hold them.
-OPERANDS = {"a": "a", "b": "b", "register": "a", "dest": "a", "source": "a", "source_value": "a"}
+OPERANDS = {"a": "a", "b": "b", "register": "a", "dest": "a", "source": "a", "source_value": "a", "tag": "a", "entry": "b"}
+# Internal actions and the engine's modules that have their functions, each named after its action.
+ACTIONS = {
+    "align_a": "align", "align_b": "align",
+    "cam_clear": "cam", "cam_lookup": "cam", "cam_write": "cam", "cam_write_state": "cam", "cam_read_tag": "cam",
+    "cam_read_state": "cam",
+    "crc": "crc",
+    "csr_read": "csrs", "csr_write": "csrs",
+    "find_first": "count", "pop_count_1": "count", "pop_count_2": "count", "pop_count_3": "count",
+    "multiply_step": "multiply", "multiply_last": "multiply",
+}
+ARGUMENTS = "state, engine, i, ctx, a, b, pc, uint64(before + clock - engine.aborted - uint64(1)), clock"
 READS = {
     "cc.n": "uint32(engine.cc_result >> uint32(31))", "cc.z": "uint32(engine.cc_result == uint32(0))",
     "cc.v": "engine.cc_v", "cc.c": "engine.cc_c",
@@ -41,6 +52,7 @@ READS = {
     "previous.align_a": "engine.align_a", "previous.align_b": "engine.align_b",
     "state.byte_index": "engine.byte_index",
     "ctx": "ctx",
+    "result": "result",
 }
 COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 
@@ -157,6 +169,8 @@ class Writer:
                 return f"({self.expression(x)} if {self.expression(condition)} else {self.expression(y)})"
             case Call("lowest_one", (x,)):
                 return f"lowest_one({self.expression(x)})"
+            case Call("ones", (x,)):
+                return f"ones({self.expression(x)})"
         raise EmitError(f"{self.case.variant.name}: no code for {tree!r}")
 
     def condition(self, tree: Expression) -> str:
@@ -165,6 +179,10 @@ class Writer:
             case Binary(operator, left, right) if operator in COMPARISONS:
                 return f"{self.expression(left)} {operator} {self.expression(right)}"
         return f"{self.expression(tree)} != uint32(0)"
+
+    def reads_result(self) -> bool:
+        """Whether what the internal action gives back is used."""
+        return any("result" in _names(step.value) for step in self.case.variant.statements if isinstance(step, Assign))
 
     def lines(self) -> list[str]:
         """The case's own statements as lines of Python without indentation."""
@@ -188,12 +206,9 @@ class Writer:
                     out.append(f"taken = {self.condition(condition)}")
                 case Jump(address):
                     out += ["taken = True", f"target = {self.expression(address)} & uint32(STORE_WORDS - 1)"]
-                case Act("csr_read", False):
-                    out.append(
-                        "file[CSR_VALUE] = read_private(engine, ctx, i.imm, uint64(before + clock - engine.aborted - uint64(1)))"
-                    )
-                case Act("csr_write", False):
-                    out.append("write_private(state, engine, ctx, i.imm, a, uint64(before + clock - engine.aborted - uint64(1)))")
+                case Act(action, False) if action in ACTIONS:
+                    target = "file[CSR_VALUE] = " if action == "csr_read" else "result = " if self.reads_result() else ""
+                    out.append(f"{target}{action}({ARGUMENTS})")
                 case _:
                     raise EmitError(f"{self.case.variant.name}: no code for {statement!r}")
         return out or ["pass"]
@@ -223,6 +238,12 @@ def _tree(numbered: list[tuple[int, list[str]]], depth: int) -> Iterable[str]:
     yield from _tree(numbered[half:], depth + 1)
 
 
+def _import(module: str, names: list[str]) -> str:
+    """An import statement, on lines of their own if one is not enough."""
+    line = f"from ixpemu.engine.{module} import {', '.join(names)}"
+    return line if len(line) <= 130 else line.replace(", ".join(names), "(\n    " + ",\n    ".join(names) + ",\n)")
+
+
 def dispatch_text(isa: InstructionSet) -> str:
     """The text of ixpemu/engine/dispatch.py."""
     cases = cases_of(isa)
@@ -244,7 +265,13 @@ def dispatch_text(isa: InstructionSet) -> str:
         text = list(_tree(group, 3))
         body.append("\n".join(text))
         _ = ending
-    return HEAD.format(names=names, modified=modified, flags=first[1], results=first[2], branches=first[3]) + FOOT.format(
+    modules = {module: list(names) for module, names in FIXED_IMPORTS.items()}
+    for action in sorted({case.variant.action for case in cases if case.variant.action is not None}):
+        modules.setdefault(ACTIONS[action], []).append(action)
+    imports = "\n".join(_import(module, found) for module, found in sorted(modules.items()))
+    return HEAD.format(
+        names=names, modified=modified, flags=first[1], results=first[2], branches=first[3], imports=imports
+    ) + FOOT.format(
         flag_cases=body[0], result_cases=body[1], branch_cases=body[2], other_cases=body[3],
         flags=first[1], results=first[2], branches=first[3])
 

@@ -6,6 +6,18 @@ NUMBERS_HEAD = '''\
 """Addresses of control and status registers by name. Generated from isa/ by `python -m ixpemu.isa.emit`; do not edit."""
 '''
 
+FIXED_IMPORTS = {
+    "jit": ("jit",),
+    "layout": ("AFTER_GO", "AFTER_NOTHING", "CSR_VALUE", "RESERVED_DEFER", "SINK", "SPECIAL_A", "SPECIAL_B", "SPECIAL_D",
+               "STORE_WORDS"),
+    "observation": ("SEEN_ABORT", "observing", "see_branch", "see_issue", "see_value"),
+    "parameters": ("P_EARLY_BRANCH",),
+    "pointers": ("resolve",),
+    "registers": ("in_the_way",),
+    "reserved": ("report_at",),
+}
+"""What the fixed text needs of the engine's modules; the actions of the cases come to it."""
+
 HEAD = '''"""The private loop of a microengine. Generated from isa/ by `python -m ixpemu.isa.emit`; do not edit.
 
 Executes the instructions of one context that nobody else can see, up to the next one that others can. Every case says which block
@@ -16,24 +28,7 @@ from __future__ import annotations
 
 from numpy import uint32, uint64
 
-from ixpemu.engine.csrs import read_private, write_private
-from ixpemu.engine.jit import jit
-from ixpemu.engine.layout import (
-    AFTER_GO,
-    AFTER_NOTHING,
-    CSR_VALUE,
-    RESERVED_DEFER,
-    SINK,
-    SPECIAL_A,
-    SPECIAL_B,
-    SPECIAL_D,
-    STORE_WORDS,
-)
-from ixpemu.engine.observation import SEEN_ABORT, observing, see_branch, see_issue, see_value
-from ixpemu.engine.parameters import P_EARLY_BRANCH
-from ixpemu.engine.pointers import resolve
-from ixpemu.engine.registers import in_the_way
-from ixpemu.engine.reserved import report_at
+{imports}
 
 OPERATIONS = {{
 {names},
@@ -55,6 +50,15 @@ def lowest_one(x):
         if (x >> uint32(k)) & uint32(1):
             return uint32(k)
     return uint32(0)
+
+
+@jit
+def ones(x):
+    """How many bits of x are 1."""
+    x = uint32(x - ((x >> uint32(1)) & uint32(0x55555555)))
+    x = uint32((x & uint32(0x33333333)) + ((x >> uint32(2)) & uint32(0x33333333)))
+    x = uint32((x + (x >> uint32(4))) & uint32(0x0F0F0F0F))
+    return uint32(uint32(x * uint32(0x01010101)) >> uint32(24))
 
 
 '''

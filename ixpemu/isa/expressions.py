@@ -21,7 +21,7 @@ from ixpemu.isa.semantics import (
 from ixpemu.isa.source import Node
 
 # Functions of the expression language and how many arguments each takes.
-FUNCTIONS = {"carry": 3, "overflow": 3, "ror": 2, "funnel": 3, "lowest_one": 1, "choose": 3}
+FUNCTIONS = {"carry": 3, "overflow": 3, "ror": 2, "funnel": 3, "lowest_one": 1, "ones": 1, "choose": 3}
 
 
 def expression(node: Node) -> Expression:

@@ -104,8 +104,9 @@ def _block(block: Block) -> list[str]:
 
 
 def _written(form: Form) -> str:
-    options = "".join(f" [, {_option(spec.name, spec.argument)}]" for spec in form.tokens)
-    return form.syntax + options
+    needed = " | ".join(_option(spec.name, spec.argument) for spec in form.tokens if spec.needed)
+    options = "".join(f" [, {_option(spec.name, spec.argument)}]" for spec in form.tokens if not spec.needed)
+    return form.syntax + (f", {needed}" if needed else "") + options
 
 
 def _option(name: str, argument: str | None) -> str:

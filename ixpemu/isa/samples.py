@@ -89,7 +89,8 @@ def operations(form: Form, contexts: int, isa: InstructionSet) -> Iterator[Opera
     seen: set[Operation] = set()
     for mnemonic in form.mnemonics:
         pair = isa.facts(Operation(mnemonic, base)).pair
-        rows = [(row, _needed_tokens(row) if indirect else ()) for row in _operand_rows(form, columns, base, pair)]
+        always = tuple(Token(spec.name) for spec in form.tokens if spec.needed)[:1]
+        rows = [(row, _needed_tokens(row) if indirect else always) for row in _operand_rows(form, columns, base, pair)]
         rows += [(base[:form.least_operands], tokens) for tokens in _token_rows(form)]
         if form.most_operands is None:
             rows += [(several, tokens) for several in _SEVERAL for tokens in _token_rows(form)]

@@ -19,6 +19,7 @@ Expressions, loosest binding first (Python's order):
     ror(x, n)              x rotated right by n, 0..31
     funnel(high, low, n)   the low 32 bits of (high:low) >> n, n in 0..32
     lowest_one(x)          number of the least significant 1 bit; 0 for x = 0
+    ones(x)                how many bits of x are 1
     choose(c, x, y)        x if c is not 0, else y; both are evaluated
 
 Names that can be read: the operands of the instruction after any exchange of sides is undone (`a`, `b`, `source`, `dest` where it
@@ -30,7 +31,8 @@ Statements besides assignment:
 
     branch EXPR            go to the decoded `target` if EXPR is not 0
     jump EXPR              go to the control-store address EXPR (modulo the size of the store)
-    internal NAME          private to the microengine, but more than an expression: a hand-written action of the engine
+    internal NAME          private to the microengine, but more than an expression: a hand-written action of the engine. What it
+                           gives back, if anything, can be read as `result` behind it.
     external NAME          touches what others can see; commits in (cycle, microengine) order: a hand-written action
 """
 
@@ -50,6 +52,7 @@ STATE: dict[str, bool] = {
     "previous.align_b": True,   # latch of byte_align_be
     "state.byte_index": False,  # local CSR BYTE_INDEX, 0..3
     "ctx": False,               # number of the executing context
+    "result": False,            # what the internal action of this instruction has given back
 }
 
 
@@ -240,6 +243,8 @@ def _call(function: str, given: list[int]) -> int:
             return (high << 32 | low) >> n & MASK32
         case "lowest_one", [x]:
             return (x & -x).bit_length() - 1 if x else 0
+        case "ones", [x]:
+            return x.bit_count()
         case "choose", [c, x, y]:
             return x if c else y
     raise ValueError(f"there is no function {function} of {len(given)} arguments")

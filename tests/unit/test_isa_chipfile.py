@@ -87,7 +87,7 @@ def test_ranges_are_what_the_engine_has_room_for() -> None:
     state = new_state()[0]
     for name, most in {
         "me.fifo_depth": FIFO_DEPTH_MAX, "dram.banks": len(state.dram_row), "port.count": PORTS,
-        "chip.control_store_words": STORE_WORDS, "me.shadow": len(state.engines[0].shadow_due) - 1,
+        "chip.control_store_words": STORE_WORDS, "me.shadow": len(state.engines[0].shadow_due) - 3,
         **{f"{unit}.queue_depth": QUEUE_DEPTH_MAX for unit in ("sram", "scratch", "hash", "dram", "msf", "cap")},
     }.items():
         assert CHIP.parameters[name].high == most, name
