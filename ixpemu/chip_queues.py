@@ -104,13 +104,17 @@ class Queue(Entry):
 
     def enqueue(self, address: int, *, cells: int = 0, end: bool = True) -> None:
         """Put the buffer at word `address` behind the others. `cells`: 0 to 127, 0 being one as well; `end`: it ends a packet."""
+        self.check(address, cells)
+        self._call(HOST_ENQUEUE, self._k, (END if end else 0) | cells << 24 | address)
+
+    def check(self, address: int, cells: int = 0) -> None:
+        """UserError unless there can be a buffer of so many cells at word `address`."""
         arguments.whole("the word address of a buffer", address, code=codes.QUEUE_SETUP)
         arguments.whole("the cells of a buffer", cells, 0, 127, code=codes.QUEUE_SETUP)
         if not 0 < address <= ADDRESS:
             raise user_error(codes.QUEUE_SETUP, f"a buffer at word address {address:#x} cannot be enqueued",
                              help="word addresses are from 1 to 0xffffff, 0 is NIL")
         self.channel.check(4 * address, 4)
-        self._call(HOST_ENQUEUE, self._k, (END if end else 0) | cells << 24 | address)
 
     def enqueue_tail(self, address: int) -> None:
         """Say that the chain behind the last buffer, linked already, ends at word `address`."""
@@ -142,13 +146,17 @@ class SramRing(Entry):
 
     def setup(self, address: int, words: int) -> None:
         """Make it an empty ring of 512 to 65,536 words at byte `address`, a multiple of its length."""
+        self.check(address, words)
+        self.set(RING_WORDS.index(words) << 29 | address >> 2, address >> 2, 0)
+
+    def check(self, address: int, words: int) -> None:
+        """UserError unless there can be a ring of so many words at byte `address`."""
         arguments.whole("the address of a ring", address, code=codes.QUEUE_SETUP)
         if words not in RING_WORDS or address % (4 * words):
             raise user_error(
                 codes.QUEUE_SETUP, f"ring {self.number} of {self.channel.name} cannot have {words} words at {address:#x}",
                 help=f"{', '.join(str(length) for length in RING_WORDS)} words, at a multiple of the length")
         self.channel.check(address, 4 * words)
-        self.set(RING_WORDS.index(words) << 29 | address >> 2, address >> 2, 0)
 
     @property
     def words(self) -> int:

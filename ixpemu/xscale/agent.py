@@ -26,6 +26,7 @@ from ixpemu import codes
 from ixpemu.chip_csrs import csr_address
 from ixpemu.diagnostics import user_error
 from ixpemu.image import Image
+from ixpemu.xscale.queues import PLACES, SramQueues
 
 if TYPE_CHECKING:
     from ixpemu.chip import Chip
@@ -137,6 +138,7 @@ class XScale:
         self.dram = Dram(self)
         self.msf = Registers(self, "msf")
         self.cap = Registers(self, "cap")
+        self.queues = SramQueues(self)
         self.interrupts = 0                             # handlers entered
         self._running = False
         self._inside = False
@@ -272,11 +274,19 @@ class XScale:
             self._check(place, address, len(words))
             words = tuple(int(word) & 0xFFFF_FFFF for word in words)
             self.spend(self._cost({"sram": "sram_cycles", "ring": "scratch_cycles"}.get(place, "csr_cycles")))
+        self.post(place, address, words)
+
+    def post(self, place: str, address: int, words: tuple[int, ...] | bytes) -> None:
+        """A write that has been checked and paid for: it commits when its time has come."""
         write = Write(self.cycle, place, address, words)
         if self._running:
             self._writes.append(write)
         else:
             self._commit(write)
+
+    def spend_accesses(self, cost: str, count: int = 1) -> None:
+        """The time of `count` accesses, by the name of their cost in [xscale]."""
+        self.spend(count * self._cost(cost))
 
     def _check(self, place: str, address: int, count: int) -> None:
         """UserError for what is not there: when an access is made, not when it commits and nobody knows whose it was."""
@@ -309,6 +319,8 @@ class XScale:
             chip.msf.csr[address] = words[0]
         elif write.place == "ring":
             chip.scratch.ring(address).put(words[0])
+        elif write.place in PLACES:
+            self.queues.commit(write)
         elif write.place == "packet":
             chip.originate(address, words[0])
         elif write.place == "cap":
