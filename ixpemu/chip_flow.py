@@ -2,8 +2,8 @@
 where the microengine is given up between two.
 
 Not the assembler's flow graph, which knows registers by name: this one reads words of any origin. A computed jump may go to every
-address that some immed of the program holds, or from its base on to the end; a branch in a defer slot counts as not taken. A
-branch on the context number is decided, for the context that the paths are asked for.
+address that some immed of the program holds, or from the first base of any on to the end; a branch in a defer slot counts as not
+taken. A branch on the context number is decided, for the context that the paths are asked for.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from ixpemu.isa.semantics import evaluate
 Place = tuple[int, int, tuple[int, ...], bool]
 """An instruction as it is reached: its address, how many defer slots are left with it (0: it is in none), where control goes
 behind the last one (an empty tuple: on), and whether the microengine is given up there."""
+
+# Where computed jumps meet before they go on to all their targets: without it every one would lead to every target.
+RETURNS, TABLES = -2, -3
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +36,25 @@ class Paths:
     def __init__(self, program: Sequence[Decoded | None], context: int) -> None:
         self._program = program
         self._context = context
-        self._computed = sorted({
-            step.values["value"] for step in program
-            if step is not None and step.variant.private and 0 <= step.values.get("value", -1) < len(program)
-        }) or list(range(len(program)))
+        held = {step.values["value"] for step in program if step is not None and step.variant.private and "value" in step.values}
+        computed = sorted(value for value in held if 0 <= value < len(program)) or list(range(len(program)))
+        bases = [step.values.get("target", 0) for step in program
+                 if step is not None and step.facts.branch is not None and step.facts.branch.indirect]
+        first = min((base for base in bases if base), default=len(program))
+        self._hubs = {RETURNS: computed, TABLES: list(range(first, len(program)))}
 
     @property
     def entry(self) -> Place:
         return (0, 0, (), False)
 
     def at(self, place: Place) -> Decoded | None:
-        """The instruction of a place; None behind the end and for what is none."""
-        return self._program[place[0]] if place[0] < len(self._program) else None
+        """The instruction of a place; None behind the end, for what is none, and where paths of computed jumps meet."""
+        return self._program[place[0]] if 0 <= place[0] < len(self._program) else None
 
     def after(self, place: Place) -> Iterator[Edge]:
         """What may follow."""
+        for target in self._hubs.get(place[0], ()):
+            yield Edge((target, 0, (), False), False)
         step = self.at(place)
         if step is None:
             return
@@ -72,11 +79,8 @@ class Paths:
             if not facts.ends:
                 yield Edge((following, 0, (), False), False)
             return
-        if facts.branch.indirect:
-            base = step.values.get("target", 0)
-            taken = tuple(range(base, len(self._program))) if base else tuple(self._computed)
-        else:
-            taken = (step.value("target"),)
+        to = step.value("target")
+        taken = (to if not facts.branch.indirect else TABLES if to else RETURNS,)
         decided = self._decided(step)
         if decided is not False:
             if defer:

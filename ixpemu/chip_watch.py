@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ixpemu.chip_flow import Paths, Place, depends_on_context
+from ixpemu.chip_flow import RETURNS, TABLES, Paths, Place, depends_on_context
 from ixpemu.chip_watch_facts import Step, steps_of
 from ixpemu.engine.layout import (
     CONTEXTS,
@@ -83,7 +83,7 @@ def plan(words: tuple[int, ...], contexts: int) -> Plan:
         mask = sum(1 << number for number in group)
         late |= _late_index(known, steps)
         for place, what in known.items():
-            step = steps[place[0]] if place[0] < len(steps) else None
+            step = _at(steps, place[0])
             if step is None:
                 continue
             made.contexts[place[0]] |= mask
@@ -124,10 +124,8 @@ def _follow(paths: Paths, steps: Sequence[Step | None]) -> tuple[dict[Place, _Kn
     while waiting:
         place = waiting.popleft()
         queued.discard(place)
-        step = steps[place[0]] if place[0] < len(steps) else None
-        if step is None:
-            continue
-        after = _past(step, place[0], known[place])
+        step = _at(steps, place[0])
+        after = known[place] if step is None else _past(step, place[0], known[place])
         for edge in paths.after(place):
             arriving = _Known(after.certain & KEPT, 0) if edge.swapped else after
             before.setdefault(edge.place, set()).add((place[0], edge.swapped))
@@ -139,6 +137,11 @@ def _follow(paths: Paths, steps: Sequence[Step | None]) -> tuple[dict[Place, _Kn
                     queued.add(edge.place)
                     waiting.append(edge.place)
     return known, before
+
+
+def _at(steps: Sequence[Step | None], address: int) -> Step | None:
+    """The instruction at an address; None where there is none."""
+    return steps[address] if 0 <= address < len(steps) else None
 
 
 def _past(step: Step, address: int, known: _Known) -> _Known:
@@ -178,7 +181,7 @@ def _writers(made: Plan, steps: Sequence[Step | None], unwritten: int) -> None:
 def _late_index(known: dict[Place, _Known], steps: Sequence[Step | None]) -> int:
     """1 if T_INDEX may be used without having been written since the context started."""
     return int(any(step.uses_t_index and not what.certain & T_INDEX for place, what in known.items()
-                   if place[0] < len(steps) and (step := steps[place[0]]) is not None))
+                   if (step := _at(steps, place[0])) is not None))
 
 
 class _Doubts:
@@ -234,14 +237,16 @@ def _just_before(
 
 def _gives(steps: Sequence[Step | None], one: tuple[int, bool], what: str) -> bool:
     address, swapped = one
-    step = steps[address] if 0 <= address < len(steps) else None
+    if address in (RETURNS, TABLES):
+        return True                     # nobody can say
+    step = _at(steps, address)
     return step is not None and not swapped and bool(getattr(step, what))
 
 
 def _has_sign(steps: Sequence[Step | None], one: tuple[int, bool], user: Step) -> bool:
     """Whether the result of the instruction just before is what the user shifts, or has its sign."""
     address, swapped = one
-    step = steps[address] if 0 <= address < len(steps) else None
+    step = _at(steps, address)
     return step is not None and not swapped and user.sign_of in step.leaves_sign_of
 
 
@@ -254,7 +259,7 @@ def _in_shadow(
         if len(before[at]) != 1:
             return False
         [(address, swapped)] = before[at]
-        step = steps[address] if 0 <= address < len(steps) else None
+        step = _at(steps, address)
         if step is None or swapped:
             return False
         if step.writes_csr in csrs:
