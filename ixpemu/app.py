@@ -104,11 +104,12 @@ class App:
             arguments.text("a parameter", name): value for name, value in
             arguments.mapping("overrides", overrides, '{"sram.read_cycles": "90"}').items()
         }
+        allowed = tuple(arguments.texts("the codes that are allowed", allow))
         if wiring.feeds and traffic is not None:
             raise UserError(Diagnostic(codes.ARGUMENT, "captures and made traffic exclude each other", help="give one of them"))
         images, warnings = _assemble(settings)
         with application_code(settings.folder):
-            started = start(settings, images, wiring, overrides, mode, strict, tuple(allow))
+            started = start(settings, images, wiring, overrides, mode, strict, allowed)
         made = cls(settings, images, started.chip, started.xscale, warnings, started.collector, started.frames, started.captures)
         if mode == "races":
             from ixpemu.trace.races import observe_races

@@ -80,6 +80,15 @@ def text(what: str, value: Any, help: str = "give a text") -> str:
     return value
 
 
+def texts(what: str, values: Any) -> list[Any]:
+    """Several texts, or one alone. What is in the list is its reader's to check."""
+    if isinstance(values, str):
+        return [values]
+    if not isinstance(values, Iterable):
+        raise wrong(what, values, "give a list of texts")
+    return list(values)
+
+
 def octets(what: str, value: Any) -> bytes:
     """Bytes, from anything that holds bytes."""
     if not isinstance(value, bytes | bytearray | memoryview):

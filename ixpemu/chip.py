@@ -321,6 +321,7 @@ class Chip:
         which is compiled when it is first wanted and does exactly the same, more slowly. A sink gets what happened at a cycle
         when the chip has left it, at the end of each run at the latest.
         """
+        arguments.function("what is called with events", sink, "lambda events: print(len(events))")
         self._drive.observation.add(sink, kinds_of(kinds))
 
     def unobserve(self, sink: Sink) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ixpemu import codes
+from ixpemu import arguments, codes
 from ixpemu.diagnostics import user_error
 from ixpemu.engine.host import HOST_RING_GET, HOST_RING_PUT, HOST_SIGNAL
 from ixpemu.engine.host_queues import HOST_DEQUEUE, HOST_ENQUEUE, HOST_ENTRY_GET, HOST_ENTRY_PUT
@@ -56,7 +56,7 @@ def kinds_of(names: Iterable[str] | None) -> int:
     if names is None:
         return EVERYTHING
     mask = 0
-    for name in names:
+    for name in arguments.texts("the kinds of event", names):
         if name not in SEEN_NAMES[1:]:
             raise user_error(codes.EVENT_KIND, f"there is no kind of event {name!r}", help=f"one of {', '.join(SEEN_NAMES[1:])}")
         mask |= 1 << SEEN_NAMES.index(name)

@@ -211,9 +211,11 @@ class Channel(Memory):
         return SramRing(self, self._entry(number), self._state, self._call)
 
     def _entry(self, number: int) -> int:
-        if not 0 <= arguments.whole("the number of an entry", number, -(1 << 64), code=codes.QUEUE_SETUP) < QUEUE_ENTRIES:
+        help = f"they are numbered 0 to {QUEUE_ENTRIES - 1}"
+        arguments.whole("the number of an entry", number, -(1 << 64), code=codes.QUEUE_SETUP, help=help)
+        if not 0 <= number < QUEUE_ENTRIES:
             raise user_error(codes.QUEUE_SETUP, f"{self.name} has no queue array entry {number}",
-                             help="they are numbered 0 to 63")
+                             help=help)
         return number
 
     def _read_csr(self, address: int) -> int:

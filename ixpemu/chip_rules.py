@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ixpemu import codes
+from ixpemu import arguments, codes
 from ixpemu.diagnostics import user_error
 from ixpemu.engine import layout as e
 
@@ -330,7 +330,7 @@ def allowed_kinds(allow: Iterable[str]) -> int:
     """The mask of kinds for codes as people write them (`IXP7003`, `7003`). UserError for one that does not exist."""
     known = {rule.label: rule for rule in RULES.values()}
     mask = 0
-    for text in allow:
+    for text in arguments.texts("the codes that are allowed", allow):
         name = str(text).strip().upper()
         rule = known.get(name if name.startswith("IXP") else f"IXP{name}")
         if rule is None:

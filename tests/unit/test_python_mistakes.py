@@ -144,6 +144,13 @@ ON_A_CHIP: dict[str, Callable[[Any], object]] = {
     "probe name": lambda c: c.probes.attach(0, 0, "a0", 5),
     "probe action": lambda c: c.probes.action("p", "finish"),
     "probe action list": lambda c: c.probes.action("p", ["end"]),
+    "observe 5": lambda c: c.observe(5),
+    "observe kind": lambda c: c.observe(print, "nothing"),
+    "observe kinds": lambda c: c.observe(print, 5),
+    "queue 'a'": lambda c: c.sram[0].queue("a"),
+    "queue 64": lambda c: c.sram[0].queue(64),
+    "faults": lambda c: c.ports[0].feed([bytes(60)], faults=[1]),
+    "faults name": lambda c: c.ports[0].feed([bytes(60)], faults={0: "x"}),
     "probe hits": lambda c: c.probes.hits("nobody"),
 }
 
@@ -152,6 +159,8 @@ BESIDES: dict[str, Callable[[], object]] = {
     "chip mode list": lambda: Chip(mode=["fast"]),      # type: ignore[arg-type]
     "chip parameters": lambda: Chip("enp2611"),         # type: ignore[arg-type]
     "chip parameters dict": lambda: Chip({"sram.read_cycles": 90}),     # type: ignore[arg-type]
+    "chip allow 5": lambda: Chip(allow=5),               # type: ignore[arg-type]
+    "chip allow": lambda: Chip(allow="IXP9999"),
     "chip file": lambda: Chip.from_toml("nowhere.toml"),
     "chip file number": lambda: Chip.from_toml(5),      # type: ignore[arg-type]
     "assemble nothing": lambda: assemble(),
@@ -200,6 +209,7 @@ BESIDES: dict[str, Callable[[], object]] = {
     "app overrides name": lambda: App.load("echo", overrides={"sram.reed_cycles": "1"}),
     "app overrides number": lambda: App.load("echo", overrides={5: "1"}),       # type: ignore[dict-item]
     "app overrides value": lambda: App.load("echo", overrides={"sram.read_cycles": [1]}),       # type: ignore[dict-item]
+    "app allow": lambda: App.load("echo", allow=5),      # type: ignore[arg-type]
     "app mode": lambda: App.load("echo", mode="slow"),
 }
 
