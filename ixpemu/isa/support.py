@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ixpemu import resources, toml_file
+from ixpemu.isa.blocks import Block
 from ixpemu.isa.chipfile import CONFIDENCES, load_chip
 from ixpemu.isa.instruction_set import InstructionSet
 from ixpemu.isa.reference import CONFIDENCE, markdown_table
@@ -28,9 +29,16 @@ def _instructions(isa: InstructionSet) -> Iterator[tuple[str, ...]]:
     for block in isa.blocks.values():
         for timing in dict.fromkeys(form.timing for form in block.forms):
             cycles = f"{timing.issue}" + (f" + {timing.aborted} aborted" if timing.aborted else "")
-            yield " ".join(f"`{name}`" for name in block.mnemonics), "yes", cycles, block.confidence, timing.confidence
+            names = " ".join(f"`{name}`" for name in block.mnemonics) + _commands(block)
+            yield names, "yes", cycles, block.confidence, timing.confidence
     for name in sorted(isa.planned):
         yield f"`{name}`", "no", "", "", ""
+
+
+def _commands(block: Block) -> str:
+    """The commands of a unit that are a block of their own, as they follow its name."""
+    words = dict.fromkeys(word for form in block.forms for index, word in form.literals if index == 0 and word != "--")
+    return f" {', '.join(words)}" if words else ""
 
 
 def _features(path: Path) -> Mapping[str, list[tuple[str, ...]]]:
