@@ -1,0 +1,139 @@
+"""Files that people edit or that break on the way: application files and image files, cut short, changed and mixed up."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import tempfile
+from collections.abc import Callable
+from contextlib import chdir
+from pathlib import Path
+
+from ixpemu import Chip, assemble, resources
+from ixpemu.diagnostics import UserError
+from ixpemu.image_formats import from_bytes, to_bytes
+from tests.fuzz.limits import watched
+
+FORMATS = ("ixp", "words", "ucode-c", "bin")
+WORDS = (
+    "[", "]", "{", "}", "=", ",", '"', "'", "#", "\n", "true", "-1", "0", "1e999", "nan", "9" * 20, '""', "me", "port",
+    "index", "image", "in", "out", "gbps", "mac", "chip", "file", "xscale", "module", "packets", "classifier", "[[", "]]", "\\",
+    "\x00", "\ufeff", "\u00e9", "../", "/", ".", "receive.uc", "control.py", '"control:classify"', "{ }", "[]", "1979-05-27",
+)
+
+
+def mutated(pick: random.Random, text: str) -> str:
+    """A text with up to four changes: cut, repeated, swapped or replaced pieces, most of them at the boundaries of tokens."""
+    for _ in range(pick.choice((1, 1, 1, 2, 4))):
+        tokens = re.findall(r"\w+|\s+|[^\w\s]", text) or [""]
+        at, other = pick.randrange(len(tokens)), pick.randrange(len(tokens))
+        kind = pick.randrange(8)
+        if kind == 0:
+            del tokens[at:at + pick.choice((1, 1, 2, 5, 40))]
+        elif kind == 1:
+            tokens.insert(at, pick.choice(WORDS))
+        elif kind == 2:
+            tokens[at] = pick.choice(WORDS)
+        elif kind == 3:
+            tokens[at], tokens[other] = tokens[other], tokens[at]
+        elif kind == 4:
+            tokens[at:at] = tokens[other:other + pick.randrange(1, 30)]
+        elif kind == 5:
+            tokens[at] = str(pick.choice((pick.getrandbits(70), -pick.getrandbits(8), pick.random())))
+        elif kind == 6:
+            lines = "".join(tokens).split("\n")
+            line = pick.randrange(len(lines))
+            lines[line:line + 1] = pick.choice(([], [lines[line]] * 2, [pick.choice(lines)]))
+            tokens = ["\n".join(lines)]
+        else:
+            tokens[at] = "".join(chr(ord(letter) ^ 1 << pick.randrange(7)) for letter in tokens[at][:1]) + tokens[at][1:]
+        text = "".join(tokens)
+    return text
+
+
+def applications(seed: int, amount: int) -> dict[str, object]:
+    """Edits of the shipped app.toml files; those that still load run for a moment."""
+    from ixpemu.app import App
+
+    pick = random.Random(seed)
+    ran = refused = 0
+    with tempfile.TemporaryDirectory() as place:
+        names = ("ipv4_forward", "echo")
+        for name in names:
+            shutil.copytree(resources.folder("microcode") / name, Path(place) / name)
+        shutil.copytree(resources.folder("microcode") / "lib", Path(place) / "lib")
+        originals = {name: (Path(place) / name / "app.toml").read_text() for name in names}
+        with chdir(place):
+            for _ in range(amount):
+                name = pick.choice(names)
+                text = mutated(pick, originals[name])
+                (Path(place) / name / "app.toml").write_bytes(text.encode("utf-8", "surrogatepass"))
+                with watched(120):
+                    try:
+                        App.load(str(Path(place) / name), capture=False).run(cycles=200)
+                        ran += 1
+                    except UserError as error:
+                        assert error.diagnostics, text
+                        refused += 1
+    return {"edits": amount, "ran": ran, "refused": refused}
+
+
+def broken(pick: random.Random, content: bytes) -> bytes:
+    """Bytes cut short, flipped, overwritten, repeated or with some of their numbers changed."""
+    found = bytearray(content)
+    for _ in range(pick.choice((1, 1, 2, 8))):
+        at = pick.randrange(len(found) + 1)
+        kind = pick.randrange(7)
+        if kind == 0:
+            del found[at:]
+        elif kind == 1 and at < len(found):
+            found[at] ^= 1 << pick.randrange(8)
+        elif kind == 2:
+            found[at:at + pick.randrange(1, 20)] = pick.randbytes(pick.randrange(20))
+        elif kind == 3:
+            del found[at:at + pick.randrange(1, 200)]
+        elif kind == 4:
+            first = pick.randrange(len(found) + 1)
+            found[at:at] = found[first:first + pick.randrange(1, 200)]
+        elif kind == 5:
+            lines = bytes(found).split(b"\n")
+            pick.shuffle(lines[pick.randrange(len(lines)):])
+            lines[pick.randrange(len(lines))] = pick.choice(lines)
+            found = bytearray(b"\n".join(lines))
+        else:
+            numbers = list(re.finditer(rb"\d+", bytes(found)))
+            if numbers:
+                match = pick.choice(numbers)
+                found[match.start():match.end()] = str(pick.choice((0, 1, 4097, 1 << 40, pick.getrandbits(64)))).encode()
+        if not found:
+            break
+    return bytes(found)
+
+
+def images(seed: int, amount: int) -> dict[str, object]:
+    """Image files of all formats; those that can still be read are loaded into a chip and run."""
+    pick = random.Random(seed)
+    folder = resources.folder("microcode")
+    sources = [assemble(folder / "ipv4_forward" / "receive.uc"), assemble(folder / "echo" / "echo.uc")]
+    files = [(name, to_bytes(image, name)) for image in sources for name in FORMATS]
+    chip = Chip()
+    ran = refused = 0
+    for number in range(amount):
+        name, content = pick.choice(files)
+        changed = broken(pick, content)
+        reading = pick.choice(FORMATS) if pick.random() < 0.1 else name
+        with watched(60):
+            try:
+                image = from_bytes(changed, reading, contexts=pick.choice((8, 4)))
+                if number % 4 == 0:
+                    chip.load(number // 4 % 8, image)
+                    assert chip.run(cycles=50).reason
+                ran += 1
+            except UserError as error:
+                assert error.diagnostics
+                refused += 1
+    return {"files": amount, "read": ran, "refused": refused}
+
+
+KINDS: dict[str, Callable[[int, int], dict[str, object]]] = {"apps": applications, "images": images}

@@ -1,0 +1,71 @@
+"""Nonsense by the million, each kind in a process of its own: no crash, no hang, only named stops and messages (tests/fuzz).
+
+`make soak` does ten times as much, with seeds that no run has had before, and the whole again with every index checked.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ixpemu.engine.jit import COMPILED
+
+ROOT = Path(__file__).parents[2]
+# By kind: how much a soak does in all, in how many processes; the suite does a tenth. Instructions, edits or files.
+SOAK = {"words": (160_000_000, 8), "any": (20_000_000, 2), "host": (20_000_000, 2), "apps": (6_000, 2), "images": (40_000, 2)}
+UNCOMPILED = {"words": 5_000, "any": 3_000, "host": 3_000, "apps": 20, "images": 200}
+SECONDS = 1500
+
+
+def fuzz(kind: str, seed: int, amount: int, **environment: str) -> dict[str, object]:
+    """What a process did. How it ended otherwise, and how to see that again, is in the message."""
+    command = [sys.executable, "-m", "tests.fuzz", kind, str(seed), str(amount)]
+    done = subprocess.run(command, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)} | environment, capture_output=True,
+                          text=True, check=False, timeout=SECONDS)
+    said = f"python -m tests.fuzz {kind} {seed} {amount}  ended with {done.returncode}\n{done.stderr[-3000:]}"
+    assert done.returncode == 0, said
+    found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def reached(kind: str, found: dict[str, object], amount: int) -> None:
+    """It did what was asked for, and was not always refused or stopped at once."""
+    if kind in ("words", "any", "host"):
+        assert int(str(found["instructions"])) >= amount
+        stops = found["stops"]
+        assert isinstance(stops, dict) and "cycles" in stops and "internal" not in stops
+    else:
+        counts = [int(str(value)) for name, value in found.items() if name not in ("edits", "files")]
+        assert sum(counts) == amount and all(counts)
+
+
+@pytest.mark.parametrize("kind", SOAK)
+def test_a_tenth(kind: str) -> None:
+    amount = SOAK[kind][0] // 10 if COMPILED else UNCOMPILED[kind]
+    reached(kind, fuzz(kind, 1, amount), amount)
+
+
+@pytest.mark.parametrize("kind", ["words", "any", "host"])
+def test_nothing_reaches_outside_of_an_array(kind: str) -> None:
+    """Compiled code checks no index; the same functions as plain Python do."""
+    reached(kind, fuzz(kind, 2, 5_000, IXPEMU_JIT="0"), 5_000)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("kind", "part"), [(kind, part) for kind, (_, parts) in SOAK.items() for part in range(parts)])
+def test_at_length(kind: str, part: int) -> None:
+    total, parts = SOAK[kind]
+    reached(kind, fuzz(kind, random.SystemRandom().getrandbits(32), total // parts), total // parts)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", ["words", "any", "host"])
+def test_no_index_leaves_its_array_at_length(kind: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The engine compiled with checked indexes, in a cache of its own."""
+    folder = tmp_path_factory.getbasetemp() / "checked"
+    found = fuzz(kind, random.SystemRandom().getrandbits(32), 5_000_000, NUMBA_BOUNDSCHECK="1", IXPEMU_CACHE_DIR=str(folder))
+    reached(kind, found, 5_000_000)
