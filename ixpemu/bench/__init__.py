@@ -16,11 +16,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ixpemu.bench.peers import PEERS
+
 CASES = ("ipv4_forward_64B", "compute", "content_switch")
 ABSENT = {"content_switch": "the application is not part of this version"}
 OBSERVED = ("trace", "races")     # modes of the engine that watches: everything noted, data races looked for
 MODES = ("default", "fast", *OBSERVED)
 UNCOMPILED = "uncompiled"
+OFFERED = {"ipv4_forward_64B": "3 x 1 Gb/s"}
 Announce = Callable[[str], None]
 
 
@@ -30,11 +33,14 @@ class BenchResult:
 
     `first_compile_seconds` is into an empty cache folder, `warm_start_seconds` from the start of the process to the first
     instruction executed with a filled one, both with assembly. `peak_memory_mb` is that of the packet case in default mode, in
-    10^6 bytes.
+    10^6 bytes. `peers`: instructions a second of others.
+    `limits`: for cases with packets, whether any were lost in default mode, and what limited them.
     """
 
     speeds: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
+    peers: dict[str, float] = field(default_factory=dict)
+    limits: dict[str, str] = field(default_factory=dict)
     first_compile_seconds: float | None = None
     warm_start_seconds: float | None = None
     assembler_lines_per_second: float | None = None
@@ -53,6 +59,15 @@ class BenchResult:
         rates = {mode: figures["chip_cycles_per_second"] for mode, figures in modes.items()}
         return {mode: rates["default"] / rates[mode] for mode in OBSERVED if rates.get(mode) and "default" in rates}
 
+    def against(self, peer: str) -> float | None:
+        """How many times more instructions a second the compute case executes than a peer: in default mode, and in fast mode
+        against the same loop in C, which counts nothing either."""
+        modes = self.speeds.get("compute", {})
+        mode = "fast" if peer == "c_loop" else "default"
+        if mode not in modes or peer not in self.peers:
+            return None
+        return modes[mode]["instructions_per_second"] / self.peers[peer]
+
     def as_json(self) -> dict[str, Any]:
         """{case: {mode: figures}}, and beside the cases what else was measured."""
         ratios = {case: round(ratio, 1) for case in self.speeds if (ratio := self.ratio(case)) is not None}
@@ -61,6 +76,11 @@ class BenchResult:
             "compiled_to_uncompiled": ratios,
             "cost_of_observation": {case: {mode: round(ratio, 1) for mode, ratio in self.observation(case).items()}
                                     for case in self.speeds},
+            "peers": {
+                name: {"instructions_per_second": rate, "what": PEERS[name], "compute_to_peer": self.against(name)}
+                for name, rate in self.peers.items()
+            },
+            "offered": {case: {"rate": OFFERED[case], "limit": text} for case, text in self.limits.items()},
             "first_compile_seconds": self.first_compile_seconds,
             "warm_start_seconds": self.warm_start_seconds,
             "assembler_lines_per_second": self.assembler_lines_per_second,
@@ -95,8 +115,14 @@ def warm_start() -> float:
     return best
 
 
-def run_bench(cases: tuple[str, ...] = CASES, seconds: float = 3.0, announce: Announce = lambda text: None) -> BenchResult:
-    """Measures everything. `seconds` is how long each speed is measured for; about a minute altogether."""
+def run_bench(
+    cases: tuple[str, ...] = CASES, seconds: float = 3.0, announce: Announce = lambda text: None,
+    peers: tuple[str, ...] = tuple(PEERS),
+) -> BenchResult:
+    """Measures everything. `seconds` is how long each speed is measured for; about two minutes altogether.
+
+    `peers`: of PEERS, those to compare with.
+    """
     result = BenchResult()
     announce("first compile, into an empty cache")
     result.first_compile_seconds = round(first_compile(), 2)
@@ -113,11 +139,19 @@ def run_bench(cases: tuple[str, ...] = CASES, seconds: float = 3.0, announce: An
             announce(f"{case}, {mode}")
             measured = _worker(["speed", case, mode, str(seconds)])
             figures[mode] = measured["speed"]
-            if case == "ipv4_forward_64B" and mode == "default":
+            if case in OFFERED and mode == "default":
                 result.peak_memory_mb = round(measured["peak_memory_mb"], 1)
+                result.limits[case] = measured["limit"]
         announce(f"{case}, uncompiled")
         figures[UNCOMPILED] = _worker(["speed", case, "default", str(seconds)], IXPEMU_JIT="0")["speed"]
         result.speeds[case] = figures
+    for name in peers:
+        announce(f"peer: {name}")
+        measured = _worker(["peer", name, str(seconds)])
+        if "absent" in measured:
+            result.absent[f"peer {name}"] = measured["absent"]
+        else:
+            result.peers[name] = measured["instructions_per_second"]
     announce("assembler")
     result.assembler_lines_per_second = round(_worker(["assembler", str(seconds)])["lines_per_second"])
     return result

@@ -24,6 +24,7 @@ class Case:
     first_step: int
     advance: Callable[[int], None]
     counters: Callable[[], dict[str, int]]
+    chip: Chip
 
 
 def _step() -> int:
@@ -51,7 +52,7 @@ def compute(mode: str) -> Case:
     def advance(cycles: int) -> None:
         chip.run(cycles=cycles)
 
-    return Case(_step(), advance, lambda: _counters(chip))
+    return Case(_step(), advance, lambda: _counters(chip), chip)
 
 
 def ipv4_forward_64b(mode: str) -> Case:
@@ -63,7 +64,7 @@ def ipv4_forward_64b(mode: str) -> Case:
     def advance(cycles: int) -> None:
         app.advance(cycles)
 
-    return Case(_step(), advance, lambda: _counters(app.chip))
+    return Case(_step(), advance, lambda: _counters(app.chip), app.chip)
 
 
 CASES: dict[str, Callable[[str], Case]] = {"compute": compute, "ipv4_forward_64B": ipv4_forward_64b}

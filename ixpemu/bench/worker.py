@@ -1,6 +1,7 @@
 """One measurement in a process of its own, its result as JSON on standard output: `python -m ixpemu.bench.worker TASK ...`.
 
-Tasks: `compile`, `start`, `speed CASE MODE SECONDS`, `assembler SECONDS`. Called by `ixpemu.bench`; not a command for people.
+Tasks: `compile`, `start`, `speed CASE MODE SECONDS`, `assembler SECONDS`, `peer NAME SECONDS`. Called by `ixpemu.bench`; not a
+command for people.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+
+from ixpemu.bench.peers import Absent, measure
 
 OBSERVED_STEPS = 20         # an observed run is looked at so many times as often
 
@@ -48,18 +51,30 @@ def _start() -> dict[str, Any]:
 
 
 def _speed(case: str, mode: str, seconds: float) -> dict[str, Any]:
+    from ixpemu.app_loads import Counters, limit, loads
     from ixpemu.bench.cases import CASES
 
     running = CASES[case](mode)
     step = running.first_step if mode in ("default", "fast") else max(1, running.first_step // OBSERVED_STEPS)
     running.advance(step)           # fills caches, pipelines and queues
-    before = running.counters()
+    before, loads_before = running.counters(), Counters.of(running.chip)
     started = time.perf_counter()
     while (elapsed := time.perf_counter() - started) < seconds:
         running.advance(step)
     after = running.counters()
     rates = {f"{name}_per_second": round((after[name] - before[name]) / elapsed, 1) for name in after}
-    return {"speed": rates, "peak_memory_mb": _peak_memory() / 1e6}
+    lost = sum(port.counters.overflow for port in running.chip.ports)
+    return {
+        "speed": rates, "peak_memory_mb": _peak_memory() / 1e6, "lost": lost,
+        "limit": "nothing dropped" if lost == 0 else limit(loads(running.chip, loads_before)),
+    }
+
+
+def _peer(name: str, seconds: float) -> dict[str, Any]:
+    try:
+        return measure(name, seconds)
+    except Absent as absent:
+        return {"absent": str(absent)}
 
 
 def _peak_memory() -> int:
@@ -103,6 +118,8 @@ def main(arguments: list[str]) -> dict[str, Any]:
         return _start()
     if task == "speed":
         return _speed(arguments[1], arguments[2], float(arguments[3]))
+    if task == "peer":
+        return _peer(arguments[1], float(arguments[2]))
     return _assembler(float(arguments[1]))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ixpemu.bench import BenchResult
+from ixpemu.bench import OFFERED, BenchResult
+from ixpemu.bench.peers import PEERS
 from ixpemu.report.tables import plain_table
 
 
@@ -44,5 +45,14 @@ def bench_report(result: BenchResult) -> RenderableType:
     ):
         if value is not None:
             single.add_row(name, f"{value:,g} {unit}")
-    notes = [Text(f"{case}: {why}") for case, why in result.absent.items()]
-    return Group(table, Text(), single, *([Text(), *notes] if notes else []))
+    parts: list[RenderableType] = [table, Text(), single]
+    if result.peers:
+        others = plain_table("others, in the same run", "instructions/s", "compute is")
+        for name, rate in result.peers.items():
+            ratio = result.against(name)
+            times = "-" if ratio is None else f"{ratio:,.2f} times" if ratio < 10 else f"{ratio:,.0f} times"
+            others.add_row(PEERS[name], _rate(rate), times)
+        parts += [Text(), others]
+    notes = [Text(f"{case}, {OFFERED[case]} offered: {text}") for case, text in result.limits.items()]
+    notes += [Text(f"{case}: {why}") for case, why in result.absent.items()]
+    return Group(*parts, *([Text(), *notes] if notes else []))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from ixpemu import bench
+from ixpemu.bench import peers
+from ixpemu.bench.peers import PEERS
 from ixpemu.cli_support import show
 from ixpemu.report.bench import bench_report
 
@@ -38,8 +41,24 @@ def test_every_case_and_mode_has_its_figures(result: bench.BenchResult) -> None:
         assert values["cost_of_observation"][case]["trace"] > 1
     assert values["compute"]["default"]["packets_per_second"] == 0
     assert "absent" in values["content_switch"] and set(values["content_switch"]) == {"absent"}
+    assert values["offered"]["ipv4_forward_64B"]["rate"] == "3 x 1 Gb/s" and values["offered"]["ipv4_forward_64B"]["limit"]
     assert values["first_compile_seconds"] == 12.3 and 0 < values["warm_start_seconds"] < 60
     assert values["assembler_lines_per_second"] > 100 and 50 < values["peak_memory_mb"] < 600
+
+
+def test_others_are_measured_or_said_to_be_absent(result: bench.BenchResult) -> None:
+    values = result.as_json()
+    for name in PEERS:
+        if name in values["peers"]:
+            assert values["peers"][name]["instructions_per_second"] > 0 and values["peers"][name]["compute_to_peer"] > 0
+        else:
+            assert "pip install" in result.absent[f"peer {name}"] or "C compiler" in result.absent[f"peer {name}"]
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_the_loop_in_c_computes_what_the_engine_does() -> None:
+    """It raises RuntimeError for other registers or another number of instructions."""
+    assert peers.measure("c_loop", 0.05)["instructions_per_second"] > 1_000_000
 
 
 def test_the_report_shows_all_of_it(result: bench.BenchResult, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Callable
 
+from ixpemu.bench.worker import compile_all
 from tests.fuzz import files, machine
 
 KINDS: dict[str, Callable[[int, int], dict[str, object]]] = {
@@ -17,4 +18,5 @@ KINDS: dict[str, Callable[[int, int], dict[str, object]]] = {
 if __name__ == "__main__":
     faulthandler.enable()
     kind, seed, amount = sys.argv[1:]
+    compile_all()                   # before any limit of time counts
     print(json.dumps(KINDS[kind](int(seed), int(amount))))

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def watched(seconds: int) -> Iterator[None]:
-    """End the process if the block takes longer: nothing else interrupts compiled code."""
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(seconds)
+    """End the process if the block takes more processor time than this: nothing else interrupts compiled code."""
+    signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
