@@ -743,6 +743,14 @@ def run_private(state, engine, horizon, pending):
                     abort = uint64(i.early)
                 if slots:
                     report_at(state, RESERVED_DEFER, engine.number, ctx, uint32(pc - uint32(1)), 0, uint64(clock - uint64(1)))
+                    if i.defer == 0 and engine.after != uint32(AFTER_GO):
+                        if observing() and abort:
+                            see_value(state, SEEN_ABORT, engine.number, ctx, at, clock, abort, 0)
+                        slots = uint32(0)               # it swaps out now, and goes on at the target
+                        pc = target
+                        clock = uint64(clock + abort)
+                        engine.aborted = uint64(engine.aborted + abort)
+                        break
                 if i.defer:
                     engine.after = uint32(AFTER_GO)
                     engine.after_pc = target
