@@ -222,7 +222,8 @@ def test_every_case_of_dispatch_is_measured() -> None:
 def test_every_number_of_defer_slots_is_measured() -> None:
     for name, block in ISA.blocks.items():
         most = {form.timing.defer for form in block.forms if any(token.name == "defer" for token in form.tokens)}
-        if most:
+        # Where nothing swaps or branches there is nothing to defer: the walk combines two options, and that may take three.
+        if most and any(case.leaves or case.branches for case in cases(name)):
             assert {case.deferred for case in cases(name)} == set(range(max(most) + 1)), name
 
 
