@@ -191,3 +191,65 @@ def test_replaying_a_journal_fills_the_same_queues() -> None:
     ring.get()
     other.replay(chip.journal.entries, 0)
     assert other.snapshot() == chip.snapshot()
+
+
+def test_what_comes_back_can_go_to_another_microengine_with_both_signals() -> None:
+    """indirect_ref with microengine 1 and context 2: its register is filled, its operand taken, and it gets the pair."""
+    override = 1 << 31 | 1 << 26 | 1 << 3 | 2
+    chip = chip_with("alu[--, --, B, a1]\nsram[test_and_add, $3, a0, 0], sig_done[s2], indirect_ref\nctx_arb[kill]", contexts=1)
+    chip.me[0].ctx[0].gpr_a[:2] = 0x40, override
+    chip.me[0].ctx[0].sram_out[3], chip.me[1].ctx[2].sram_out[3] = 5, 70
+    chip.sram[0][0x40] = 900
+    chip.run(cycles=2000)
+    assert (chip.sram[0][0x40], int(chip.me[1].ctx[2].sram_in[3]), int(chip.me[0].ctx[0].sram_in[3])) == (970, 900, 0)
+    assert (chip.me[1].ctx[2].signals, chip.me[0].ctx[0].signals) == ({2, 3}, set())
+
+
+def test_a_count_that_leaves_the_registers_of_the_context_ends_there() -> None:
+    chip = chip_with("alu[--, --, B, a1]\nsram[put, $12, a0, 0, max_8], ctx_swap[s2], indirect_ref\nctx_arb[kill]", contexts=1)
+    chip.sram[0].ring(1).setup(0x1000, 512)
+    chip.me[0].ctx[0].gpr_a[:2] = 1 << 2, 1 << 25 | 7 << 21
+    chip.me[0].ctx[0].sram_out[12:16] = range(1, 5)
+    chip.run(cycles=2000)
+    assert chip.sram[0].ring(1).contents() == [1, 2, 3, 4]
+    assert chip.reserved == {"count past the transfer registers of a context": 1}
+
+
+@pytest.mark.parametrize("ring", range(12))
+def test_each_of_twelve_flags_is_of_its_own_ring(ring: int) -> None:
+    """All twelve are tested; only this ring has a word, and only it says that it is not empty."""
+    lines = [line for k in range(12)
+             for line in (f"br_inp_state[SCR_RING{k}_STATUS, next{k}#]", f"alu_shf[a1, a1, OR, 1, <<rot{k}]", f"next{k}#:")]
+    chip = chip_with("\n".join([*lines, "ctx_arb[kill]"]), contexts=1)
+    for k in range(12):
+        chip.scratch.ring(k).setup(0x200 * k, 128, empty_flag=True)
+    chip.run(cycles=100)
+    chip.scratch.ring(ring).put(1)
+    chip.run(cycles=100)
+    chip.me[0].ctx[0].gpr_a[1] = 0
+    chip.start(0, 1)
+    chip.run(cycles=1000)
+    assert int(chip.me[0].ctx[0].gpr_a[1]) == 1 << ring
+
+
+@pytest.mark.parametrize("ring", range(12, 16))
+def test_the_last_four_rings_have_no_flag(ring: int) -> None:
+    with pytest.raises(UserError, match=f"SCR_RING{ring}_STATUS"):
+        assemble(text=f".physical\nx#:\nbr_inp_state[SCR_RING{ring}_STATUS, x#]\n")
+
+
+def test_the_flag_lags_and_a_later_change_hides_an_earlier_one() -> None:
+    """Each look is some cycles after the put: before the lag is over the flag still says empty."""
+    def seen(nops: int) -> int:
+        look = ["br_inp_state[SCR_RING0_STATUS, empty#]", "immed[a1, 1]", "empty#:"]
+        text = ["scratch[put, $0, a0, 0, 1]", *["nop"] * nops, *look]
+        chip = chip_with("\n".join([*text, "ctx_arb[kill]"]), contexts=1)
+        chip.scratch.ring(0).setup(0, 128, empty_flag=True)
+        chip.me[0].ctx[0].sram_out[0] = 1
+        chip.run(cycles=1000)
+        return int(chip.me[0].ctx[0].gpr_a[1])
+
+    parameters = Chip().parameters
+    # Issue, path, the write's own time, the lag.
+    first = 1 + parameters["command.path_cycles"] + parameters["scratch.write_cycles"] + parameters["scratch.status_lag"]
+    assert [seen(nops) for nops in (first - 2, first - 1)] == [0, 1]
