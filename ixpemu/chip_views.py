@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ixpemu import arguments, codes
 from ixpemu.chip_csrs import Registers
+from ixpemu.chip_datapath import AlignLatches, Cam, Multiplier, latches_of, multiplier_of
 from ixpemu.chip_store import USTORE_DATA_UPPER, USTORE_LAST, Store
 from ixpemu.diagnostics import user_error
 from ixpemu.engine.host import HOST_CSR_READ, HOST_CSR_WRITE, HOST_REPORT, HOST_SIGNAL
@@ -221,9 +222,19 @@ class Microengine:
         return self.file[LOCAL_MEMORY : LOCAL_MEMORY + LOCAL_MEMORY_WORDS]
 
     @property
-    def cam(self) -> Words:
-        """Tags of the content-addressable memory. It has no instructions yet and stays empty."""
-        return np.zeros(16, np.uint32)
+    def cam(self) -> Cam:
+        """The content-addressable memory: entries, and their order of use."""
+        return Cam(self.engine)
+
+    @property
+    def multiplier(self) -> Multiplier:
+        """The multiplier between two steps."""
+        return multiplier_of(self.engine)
+
+    @property
+    def align(self) -> AlignLatches:
+        """The latches of byte_align."""
+        return latches_of(self.engine)
 
     @property
     def cc(self) -> ConditionCodes:
