@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from ixpemu import codes
 from ixpemu.diagnostics import user_error
-from ixpemu.engine.layout import ENGINE
+from ixpemu.engine.arrivals import SIGNAL_ALONE
+from ixpemu.engine.layout import ENGINE, EVENT, EVENT_ACCESS, EVENT_NEIGHBOR, EVENT_PUSH, QUEUE_UNITS
 from ixpemu.engine.state import PAGE_WORDS, STATE, STATE_VERSION
 
 # Fields about the caller's slices and not about the machine. Reserved events are noted in the order in which private runs find
@@ -26,6 +27,10 @@ HOUSEKEEPING = ("now", "limit", "stop_mask", "stop_reason", "stop_me", "stop_ctx
                 "observed_count", "observed_lost", "observed_key", "observed")
 # The same of a microengine: which marks hold it up depends on the kind of run.
 ENGINE_HOUSEKEEPING = ("base_marks",)
+# Which slot holds what is under way depends on when a microengine took in what had arrived; `_under_way` compares the contents.
+SLOTS = ("event_time", "event_next", "free_slot", "free_events", "bucket_first", "bucket_last", "wheel_bits", "far_slot",
+         "far_count", "queue_first", "queue_end", "events")
+ENGINE_SLOTS = ("arrivals", "arrival_time", "arrival_what")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,19 +55,22 @@ class Snapshot:
         """Names of what differs between two snapshots; empty if they are equal."""
         found = ["cycle"] if self.cycle != other.cycle else []
         for name in STATE.names or ():
-            if name in HOUSEKEEPING:
+            if name in HOUSEKEEPING or name in SLOTS:
                 continue
             ours, theirs = self.state[name], other.state[name]
             if ours.tobytes() == theirs.tobytes():
                 continue
             if name == "engines":
                 for m in range(ours.shape[1]):
-                    found += [f"engines[{m}].{field}" for field in ENGINE.names or () if field not in ENGINE_HOUSEKEEPING
+                    found += [f"engines[{m}].{field}" for field in ENGINE.names or ()
+                              if field not in ENGINE_HOUSEKEEPING + ENGINE_SLOTS
                               and ours[0, m][field].tobytes() != theirs[0, m][field].tobytes()]
             elif ours.dtype.names and name == "msf":
                 found += [f"msf.{field}" for field in ours.dtype.names if ours[field].tobytes() != theirs[field].tobytes()]
             else:
                 found.append(name)
+        if _under_way(self.state[0]) != _under_way(other.state[0]):
+            found.append("what is under way")
         empty = np.zeros(PAGE_WORDS, np.uint32)
         for page in sorted(set(self.pages) | set(other.pages)):
             if not np.array_equal(self.pages.get(page, empty), other.pages.get(page, empty)):
@@ -78,6 +86,49 @@ class Snapshot:
     def nbytes(self) -> int:
         """What it costs to keep."""
         return self.state.nbytes + sum(page.nbytes for page in self.pages.values())
+
+
+def _under_way(state: Any) -> list[Any]:
+    """Everything on its way in a state record, in its order and without the slots: events, queues of units, arrivals."""
+
+    def content(slot: int) -> tuple[Any, ...]:
+        """The fields that count; the others are left over from what was in the slot before."""
+        event = state["events"][slot]
+        if slot in waiting or event["kind"] == EVENT_ACCESS:
+            names: tuple[str, ...] = tuple(name for name in EVENT.names or () if name not in ("words", "queued"))
+        elif event["kind"] == EVENT_NEIGHBOR:
+            names = ("me", "ctx", "address", "value", "flag")
+        else:
+            names = ("signals", "packet", "first", "me", "ctx", "unit", "total")
+            if event["unit"] < QUEUE_UNITS:
+                names += ("pc",)
+        came = event["kind"] == EVENT_PUSH and slot not in waiting
+        return (*(int(event[name]) for name in names), bytes(event["words"][: int(event["total"])]) if came else b"")
+
+    waiting = set()                 # units have not got to these: their words are still to come
+    for unit in range(len(state["queue_first"])):
+        slot = int(state["queue_first"][unit])
+        while slot:
+            waiting.add(slot - 1)
+            slot = int(state["events"][slot - 1]["queued"])
+    found: list[Any] = []
+    for bucket in np.flatnonzero(state["bucket_first"]).tolist():
+        slot = int(state["bucket_first"][bucket])
+        while slot:
+            found.append((int(state["event_time"][slot - 1]), content(slot - 1)))
+            slot = int(state["event_next"][slot - 1])
+    found.sort(key=lambda entry: entry[0])
+    found += [(int(state["event_time"][slot]), content(slot)) for slot in state["far_slot"][: int(state["far_count"])].tolist()]
+    for unit in range(len(state["queue_first"])):
+        slot = int(state["queue_first"][unit])
+        while slot:
+            found.append((unit, content(slot - 1)))
+            slot = int(state["events"][slot - 1]["queued"])
+    for number, engine in enumerate(state["engines"]):
+        count = int(engine["arrivals"])
+        for when, what in zip(engine["arrival_time"][:count].tolist(), engine["arrival_what"][:count].tolist(), strict=True):
+            found.append((number, when, (what,) if what & SIGNAL_ALONE else content(what)))
+    return found
 
 
 def take(

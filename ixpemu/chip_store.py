@@ -15,8 +15,12 @@ import numpy.typing as npt
 from ixpemu import codes
 from ixpemu.chip_watch import apply_plan
 from ixpemu.diagnostics import user_error
+from ixpemu.engine.actions import OP_COMMAND, OP_CSR_WRITE
 from ixpemu.engine.decode import decode_words, empty_store
 from ixpemu.engine.layout import STORE_WORDS
+from ixpemu.engine.numbers import CSR_NEXT_NEIGHBOR_SIGNAL, CSR_PREV_NEIGHBOR_SIGNAL
+from ixpemu.engine.parameters import P_SIGNAL_NEIGHBOR
+from ixpemu.engine.timing import COMMAND_REFLECT_WRITE
 
 USTORE_ADDRESS, USTORE_DATA_LOWER, USTORE_DATA_UPPER, USTORE_LAST = 0x000, 0x004, 0x008, 0x008
 WRITTEN = 1 << 63           # beside a word in `state.store`: there is one
@@ -32,6 +36,7 @@ class Store:
         start = number * STORE_WORDS
         self._raw: npt.NDArray[np.uint64] = state.store[start : start + STORE_WORDS]
         self._code = state.code[start : start + STORE_WORDS]
+        self._state = state
 
     @property
     def words(self) -> npt.NDArray[np.uint64]:
@@ -70,11 +75,21 @@ class Store:
         raw = self._raw[: written[-1] + 1 if len(written) else 0].tolist()
         words = tuple(word & ((1 << 40) - 1) if word else -1 for word in raw)
         apply_plan(self._state, self._number, words, contexts)
+        self._look_for_neighbors()
 
     def settle(self) -> None:
         """Plan it if words were written one by one."""
         if self.changed:
             self.plan(4 if int(self._engine.ctx_enables) >> 31 else 8)
+
+    def _look_for_neighbors(self) -> None:
+        """A program that may signal another microengine: from now on none arbitrates further ahead than such a signal takes."""
+        code = self._code
+        csr = code["imm"]
+        signals = (code["op"] == OP_CSR_WRITE) & ((csr == CSR_NEXT_NEIGHBOR_SIGNAL) | (csr == CSR_PREV_NEIGHBOR_SIGNAL))
+        reflects = (code["op"] == OP_COMMAND) & (code["command"] == COMMAND_REFLECT_WRITE)
+        if signals.any() or reflects.any():
+            self._state.near = min(int(self._state.near), int(self._state.parameter[P_SIGNAL_NEIGHBOR]))
 
     def read(self, address: int) -> int:
         """A USTORE register as the XScale reads it: the word at the address set before, in two halves."""

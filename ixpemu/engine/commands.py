@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from numpy import uint8, uint16, uint32, uint64
 
+from ixpemu.engine.arrivals import post_event, post_signal
 from ixpemu.engine.cap import reflect_engine
-from ixpemu.engine.events import new_event, put_event, reserve, schedule_event
+from ixpemu.engine.events import new_event, reserve, schedule_event
 from ixpemu.engine.jit import jit
 from ixpemu.engine.layout import (
     BUS_D_PULL,
@@ -19,7 +20,6 @@ from ixpemu.engine.layout import (
     BUS_PULL0,
     BUS_PUSH0,
     EVENT_ACCESS,
-    EVENT_FLUSH,
     EVENT_PULL,
     EVENT_PUSH,
     EVENTS,
@@ -150,19 +150,19 @@ def issue_command(state, engine, i, ctx, address, now):
     if variant & uint32(COMPLETE_IN):
         event.kind = uint8(EVENT_PUSH)
         end = push_time(state, event.me, words, unit, when)
-        schedule_event(state, slot, end)
         if event.flag:
             part_signals(state, event, end)
+        post_event(state, slot, event.me, end)
         return
     cycles = uint32(0)
     if command == uint32(COMMAND_RBUF) or command == uint32(COMMAND_TBUF):
-        cycles = copy_cycles(state, words, when)
+        cycles = uint32(((words + uint32(1)) >> uint32(1)) * state.parameter[P_PULL_BUFFER_WORD])      # 8 bytes each
     event.kind = uint8(EVENT_PULL)
     end = pull_time(state, event.me, words, cycles, unit, when)
     if not silent:
-        schedule_event(state, slot, end)
         if event.flag:
             part_signals(state, event, end)
+        post_event(state, slot, event.me, end)
 
 
 @jit
@@ -180,6 +180,7 @@ def silent_slot(state, unit):
 def exact_command(state, engine, event, i, command):
     """What the MSF and the CAP need besides: they act at their exact time, since others see what they do."""
     event.kind = uint8(EVENT_ACCESS)
+    event.access = uint64(0)
     if uint32(i.variant) & uint32(COMPLETE_DOUBLE):
         event.address = uint32(event.address & uint32(0xFFFFFFF8))     # as DRAM has it (assumed)
     if command == uint32(COMMAND_FAST_ALU):
@@ -189,15 +190,6 @@ def exact_command(state, engine, event, i, command):
         target.watched = uint32(target.watched + uint32(1))
     elif uint32(i.unit) == uint32(UNIT_CAP):
         event.address = uint32(i.target)
-
-
-@jit
-def copy_cycles(state, words, when):
-    """A copy between DRAM and RBUF or TBUF: have DRAM get to it exactly at `when`; returns its bus cycles, 8 bytes each."""
-    event = state.events[put_event(state, when)]
-    event.kind = uint8(EVENT_FLUSH)
-    event.unit = uint8(UNIT_DRAM)
-    return uint32(((words + uint32(1)) >> uint32(1)) * state.parameter[P_PULL_BUFFER_WORD])
 
 
 @jit
@@ -262,8 +254,12 @@ def push_words(state, me, ctx, first, words, signals, unit, packet, now):
     Returns the slot: the caller puts the words into `state.events[slot].words`. `first` is the register-file index of the first
     register. `packet`: number of the packet that the context works on once it has them, 0 to leave that alone.
     """
-    slot = put_event(state, push_time(state, me, uint32(words), uint32(unit), now))
+    when = push_time(state, me, uint32(words), uint32(unit), now)
+    slot = new_event(state)
+    state.event_time[slot] = when
+    post_event(state, slot, me, when)
     event = state.events[slot]
+    event.access = uint64(0)
     event.kind = uint8(EVENT_PUSH)
     event.signals = uint32(signals)
     event.first = uint16(first)
@@ -288,9 +284,4 @@ def end_pull(state, me, ctx, words, signals, unit, now):
     end = pull_time(state, me, uint32(words), uint32(0), uint32(unit), now)
     if uint32(signals) == uint32(0):
         return
-    event = state.events[put_event(state, end)]
-    event.kind = uint8(EVENT_PULL)
-    event.signals = uint32(signals)
-    event.me = uint8(me)
-    event.ctx = uint8(ctx)
-    event.unit = uint8(unit)
+    post_signal(state, me, ctx, unit, signals, end)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from numpy import uint32, uint64
 
+from ixpemu.engine.arrivals import next_arrival
 from ixpemu.engine.jit import jit
 from ixpemu.engine.lanes import set_engine_key
 from ixpemu.engine.layout import (
     AFTER_NOTHING,
     AFTER_SWAP_GO,
     CONTEXTS,
-    NEVER,
     SHADOW_SAVED,
     SHADOW_T_INDEX,
     UNIT_COUNT,
@@ -201,9 +201,9 @@ def enable_contexts(state, engine, mask, now):
 def stop_engine_key(state, engine):
     """Publish when `engine` commits next: its clock, or never while no context executes."""
     if engine.context >= uint32(0x80):
-        set_engine_key(state, engine.number, uint64(NEVER))
+        set_engine_key(state, engine.number, next_arrival(engine))
     else:
-        set_engine_key(state, engine.number, engine.clock)
+        set_engine_key(state, engine.number, min(engine.clock, next_arrival(engine)) if observing() else engine.clock)
 
 
 @jit

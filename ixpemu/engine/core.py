@@ -9,26 +9,20 @@ from __future__ import annotations
 
 from numpy import uint32, uint64
 
-from ixpemu.engine.accounting import serve_probe, take_packet
-from ixpemu.engine.contexts import set_signals, stop_engine_key, swap_out
+from ixpemu.engine.accounting import serve_probe
+from ixpemu.engine.contexts import stop_engine_key, swap_out
 from ixpemu.engine.csrs import future_count_event
-from ixpemu.engine.dispatch import run_private
 from ixpemu.engine.events import release_event, take_event, take_far_event
 from ixpemu.engine.external import execute_external, finish_forced
 from ixpemu.engine.jit import entry, jit, variant
-from ixpemu.engine.lanes import first_key, request_stop, set_alarm, set_engine_key
+from ixpemu.engine.lanes import first_key, request_stop, set_alarm
 from ixpemu.engine.layout import (
     AFTER_SWAP,
     ALARM_FUTURE_COUNT,
     ALARM_MSF_TIMER,
     ALARM_TRANSMIT,
     ALARMS,
-    EVENT_ACCESS,
-    EVENT_FLUSH,
     EVENT_NEIGHBOR,
-    EVENT_PUSH,
-    EVENT_SIGNAL,
-    HOLD_FLAGS,
     KEY_ME,
     KEY_SHIFT,
     KEY_WHEEL,
@@ -42,23 +36,23 @@ from ixpemu.engine.layout import (
     MARK_WRITES_OUT_INDEXED,
     NEIGHBOR,
     NEVER,
-    QUEUE_UNITS,
     RESERVED_NEIGHBOR_RING,
-    RESERVED_SIGNAL_LOST,
     STOP_BREAKPOINT,
     STOP_COMMIT,
     STOP_CYCLES,
     STOP_IDLE,
     STOP_OBSERVED,
     STORE_WORDS,
-    UNIT_COUNT,
+    UNIT_DRAM,
     UNIT_MSF,
 )
 from ixpemu.engine.msf import msf_timer_event, receive_event, transmit_event
-from ixpemu.engine.observation import OBSERVED_FULL, SEEN_PACKET, observing, see_push, see_signals, see_value
-from ixpemu.engine.parameters import P_LOOKAHEAD
-from ixpemu.engine.registers import filled, pending_marks
+from ixpemu.engine.observation import OBSERVED_FULL, observing
+from ixpemu.engine.receive import ALARM_BUS_IN
+from ixpemu.engine.registers import pending_marks
 from ixpemu.engine.reserved import report_at
+from ixpemu.engine.running import run_on, run_watched, take_in, take_in_all
+from ixpemu.engine.transmit import ALARM_BUS_OUT
 from ixpemu.engine.units import access_cap, access_msf, flush_unit, flush_units
 from ixpemu.engine.watch import note_written, touched_in_flight, watch
 
@@ -66,89 +60,22 @@ IN_FLIGHT = MARK_READS_IN | MARK_READS_IN_INDEXED | MARK_WRITES_OUT | MARK_WRITE
 
 
 @jit
-def run_on(state, engine, now):
-    """Let `engine`, which executes a context, run privately from its clock on, as far as the commit at `now` allows."""
-    ahead = uint64(1) if engine.watched else uint64(state.parameter[P_LOOKAHEAD])
-    horizon = min(state.limit, uint64(now + ahead))
-    if engine.clock < horizon and (engine.after < uint32(AFTER_SWAP) or engine.slots != uint32(0)):
-        if engine.watched:
-            run_watched(state, engine, horizon, pending_marks(engine, engine.context))
-        else:
-            run_private(state, engine, horizon, pending_marks(engine, engine.context))
-    set_engine_key(state, engine.number, engine.clock)
-
-
-@jit
-def lost_signal(state, engine, event, ctx, now):
-    """A signal of `event` is still set: the second is lost. The place is the command, or where the sleeping context stands."""
-    pc = uint32(event.pc)
-    if event.unit >= uint32(QUEUE_UNITS) or event.kind == uint32(EVENT_SIGNAL):
-        pc = engine.pc[ctx] if engine.context != ctx else uint32(0xFFFF)
-    report_at(state, RESERVED_SIGNAL_LOST, engine.number, ctx, pc, uint32(engine.signals[ctx] & event.signals), now)
-
-
-@jit
-def run_watched(state, engine, horizon, pending):
-    """Run one instruction, which leaves the condition codes as they are if CC_ENABLE says so."""
-    result, when, v, c = engine.cc_result, engine.cc_time, engine.cc_v, engine.cc_c
-    run_private(state, engine, horizon, pending)
-    if engine.watched & uint32(HOLD_FLAGS):
-        engine.cc_result, engine.cc_time, engine.cc_v, engine.cc_c = result, when, v, c
-
-
-@jit
 def event_due(state, memory, slot, now):
-    """What an event does: words and signals reach a context, or a unit acts."""
+    """A unit acts that others can see at its exact time, or a word reaches a next-neighbour register."""
     event = state.events[slot]
-    kind = event.kind
-    if kind == EVENT_ACCESS:
-        if event.unit == UNIT_MSF:
-            access_msf(state, memory, event, now)
-        else:
-            access_cap(state, memory, event, now)
-        return
-    unit = uint32(event.unit)
-    if kind != EVENT_SIGNAL and unit < uint32(QUEUE_UNITS):
-        flush_unit(state, memory, unit, now)
-        if kind == EVENT_FLUSH:
-            return
-    engine = state.engines[event.me]
-    ctx = uint32(event.ctx)
-    if kind == EVENT_PUSH:
-        file = engine.file
-        first = uint32(event.first)
-        words = event.words
-        for k in range(uint32(event.total)):
-            file[uint32(first + uint32(k))] = words[k]
-        filled(engine, ctx, first, uint32(event.total))
-        if observing():
-            see_push(state, event, now)
-        if engine.watch_inputs:
-            note_written(engine, first, event.total)
-        if event.packet != uint32(0):
-            if engine.context != ctx and (engine.ready >> ctx) & uint32(1) == uint32(0):
-                # It has slept until now for whatever it worked on before, not for the packet that arrives.
-                row = uint32(ctx * uint32(UNIT_COUNT) + uint32(event.unit))
-                engine.waits[row] = uint32(engine.waits[row] + uint32(now - engine.slept_at[ctx]))
-                engine.slept_at[ctx] = now
-            take_packet(state, engine, ctx, event.packet)
-            if observing():
-                see_value(state, SEEN_PACKET, event.me, ctx, 0, now, event.packet, 0)
-    elif kind == EVENT_NEIGHBOR:
+    if event.kind == EVENT_NEIGHBOR:
+        engine = state.engines[event.me]
         engine.file[uint32(uint32(NEIGHBOR) + (event.address & uint32(127)))] = event.value
         note_written(engine, uint32(uint32(NEIGHBOR) + (event.address & uint32(127))), uint32(1))
         if event.flag:
             if engine.neighbor_words >= uint32(128):
-                report_at(state, RESERVED_NEIGHBOR_RING, event.command, ctx, event.pc, engine.neighbor_words, now)
+                report_at(state, RESERVED_NEIGHBOR_RING, event.command, event.ctx, event.pc, engine.neighbor_words, now)
             engine.neighbor_words = uint32(engine.neighbor_words + uint32(1))
-        return
-    if event.signals != uint32(0):
-        if observing():
-            see_signals(state, event, ctx, now)
-        if engine.signals[ctx] & event.signals:
-            lost_signal(state, engine, event, ctx, now)
-        if set_signals(state, engine, ctx, event.signals, unit, now):
-            run_on(state, engine, now)
+    elif event.unit == UNIT_MSF:
+        flush_unit(state, memory, UNIT_DRAM, now)           # its copies read and write the buffers
+        access_msf(state, memory, event, now)
+    else:
+        access_cap(state, memory, event, now)
 
 
 @jit
@@ -158,6 +85,8 @@ def alarm_event(state, memory, now):
         index = uint32(k)
         if state.alarm[index] <= now:
             set_alarm(state, index, NEVER)
+            if index == uint32(ALARM_BUS_IN) or index == uint32(ALARM_BUS_OUT):
+                flush_unit(state, memory, UNIT_DRAM, now)
             if index < uint32(ALARM_TRANSMIT):
                 receive_event(state, memory, index, now)
             elif index < uint32(ALARM_MSF_TIMER):
@@ -172,7 +101,10 @@ def alarm_event(state, memory, now):
 def commit_engine(state, memory, m, now):
     """Microengine `m` does what it stands at (if that is external) and runs on privately."""
     engine = state.engines[m]
-    if engine.after >= uint32(AFTER_SWAP) and engine.slots == uint32(0):
+    take_in(state, memory, engine, now, now)
+    if engine.context >= uint32(0x80) or engine.clock > now:
+        pass                                    # it has woken, or nothing that came was for an enabled context
+    elif engine.after >= uint32(AFTER_SWAP) and engine.slots == uint32(0):
         swap_out(state, engine, now)
     else:
         ctx = engine.context
@@ -204,8 +136,8 @@ def commit_engine(state, memory, m, now):
                 execute_external(state, memory, engine, i, ctx, now)
             if engine.retired != issued:                # not if it only waits for room in its FIFO
                 engine.probed = uint32(0)
-    if engine.context < uint32(0x80) and state.stop_reason == uint32(0):
-        run_on(state, engine, now)
+    if state.stop_reason == uint32(0):
+        run_on(state, memory, engine, now)
     else:
         stop_engine_key(state, engine)
 
@@ -243,10 +175,12 @@ def commit_all(state, memory):
     reason = state.stop_reason
     if reason <= uint32(STOP_IDLE):
         state.stop_reason = uint32(0)                   # what a unit finds out now may be a reason to stop
+        take_in_all(state, memory, uint64(state.limit - uint64(1)))
         flush_units(state, memory, uint64(state.limit - uint64(1)))
         if state.stop_reason == uint32(0):
             state.stop_reason = reason
     else:
+        take_in_all(state, memory, state.now)
         flush_units(state, memory, state.now)
     return state.stop_reason
 

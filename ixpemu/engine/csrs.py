@@ -7,19 +7,18 @@ confidence in the csr data of isa/.
 
 from __future__ import annotations
 
-from numpy import uint8, uint32, uint64
+from numpy import uint32, uint64
 
 from ixpemu.engine import numbers as n
+from ixpemu.engine.arrivals import post_signal
 from ixpemu.engine.contexts import enable_contexts, share_pointers, update_ready
 from ixpemu.engine.crc import read_remainder, write_remainder
-from ixpemu.engine.events import put_event
 from ixpemu.engine.hidden import note_own
 from ixpemu.engine.jit import jit
 from ixpemu.engine.lanes import set_alarm
 from ixpemu.engine.layout import (
     ALARM_FUTURE_COUNT,
     CONTEXTS,
-    EVENT_SIGNAL,
     HOLD_FLAGS,
     ME_COUNT,
     NEVER,
@@ -278,12 +277,7 @@ def send_signal(state, from_me, from_ctx, me, ctx, signal, when):
     if observing():
         see_send(state, SEEN_SEND, from_me, from_ctx, 0, uint32(uint32(me) * uint32(8) + uint32(ctx)),
                  uint32(uint32(1) << uint32(signal)), state.now, when)
-    event = state.events[put_event(state, when)]
-    event.kind = uint8(EVENT_SIGNAL)
-    event.me = uint8(me)
-    event.ctx = uint8(ctx)
-    event.unit = uint8(UNIT_SIGNAL)
-    event.signals = uint32((uint32(1) << uint32(signal)) & uint32(SIGNAL_BITS))
+    post_signal(state, me, ctx, UNIT_SIGNAL, uint32(uint32(1) << uint32(signal)) & uint32(SIGNAL_BITS), when)
 
 
 @jit

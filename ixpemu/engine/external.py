@@ -39,7 +39,7 @@ from ixpemu.engine.layout import (
     AFTER_SWAP_GO,
     CSR_VALUE,
     EVENT_NEIGHBOR,
-    EVENTS,
+    INBOX_ROOM,
     ME_COUNT,
     POINTER_NEIGHBOR,
     POINTER_NEIGHBOR_DIRECT,
@@ -85,12 +85,14 @@ from ixpemu.engine.units import flush_unit, flush_units
 
 
 @jit
-def full_until(state, memory, engine, now):
-    """0 if `engine` may issue a command now, else the cycle at which to try again."""
+def full_until(state, memory, engine, silent, now):
+    """0 if `engine` may issue a command now, else the cycle at which to try again. `silent`: it signals nothing."""
     free = engine.fifo_time[engine.fifo_next]
     if free > now:
         return free
-    if crowded(state):
+    if engine.arrivals >= uint32(INBOX_ROOM):
+        return uint64(now + uint64(1))
+    if silent and crowded(state):
         # More is under way than any real queue holds, unless units are only behind with their work.
         flush_units(state, memory, now)
         if crowded(state):
@@ -100,9 +102,7 @@ def full_until(state, memory, engine, now):
 
 @jit
 def crowded(state):
-    """Whether there is no room for one more command of any kind."""
-    if state.free_events < uint32(EVENTS // 8):
-        return True
+    """Whether some unit has no room for one more write that signals nothing."""
     most = uint32(0)
     for unit in range(QUEUE_UNITS):
         most = max(most, uint32(state.silent_issued[unit] - state.silent_done[unit]))
@@ -173,7 +173,7 @@ def execute_external(state, memory, engine, i, ctx, now):
     op = uint32(i.op)
     in_slot = engine.slots != uint32(0)
     if op == uint32(OP_COMMAND):
-        again = full_until(state, memory, engine, now)
+        again = full_until(state, memory, engine, i.mask == uint32(0), now)
         if again != uint64(0):
             stall = uint64(again - now)
             if observing():
@@ -273,7 +273,7 @@ def execute_rare(state, memory, engine, i, ctx, now, in_slot):
 @jit
 def operate(state, memory, engine, i, ctx, now, in_slot):
     """A command that is an atomic, or uses the queue array or an SRAM channel's registers; as other commands otherwise."""
-    again = full_until(state, memory, engine, now)
+    again = full_until(state, memory, engine, i.mask == uint32(0), now)
     if again != uint64(0):
         stall = uint64(again - now)
         if observing():

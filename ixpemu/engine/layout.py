@@ -47,7 +47,9 @@ MARK_EXTERNAL = 128         # touches another thread or a unit: always external
 KEY_WHEEL, KEY_FAR, LANE_ALARM, KEY_ME = 0, 1, 2, 4
 KEYS = 12
 WHEEL = 2048                # cycles that the event queue looks ahead without its overflow list; a power of two
-EVENTS = 1024               # events that can wait at once
+EVENTS = 2048               # events that can wait at once
+INBOX = 256                 # arrivals that can be on their way to one microengine
+INBOX_ROOM = 96             # a microengine with so many under way issues no command until some have arrived
 SILENT = 64                 # writes of one unit under way at once that signal nothing; their slots lie behind those of the events
 QUEUE_UNITS = 5             # SRAM 0 and 1, scratch, hash, DRAM: units whose commands wait in a queue of their own
 
@@ -56,7 +58,7 @@ BUS_PUSH0, BUS_PUSH1, BUS_PULL0, BUS_PULL1, BUS_D_PUSH, BUS_D_PULL = 0, 1, 2, 3,
 BUSES = 6
 
 # What an event is: EVENT.kind.
-EVENT_PUSH, EVENT_PULL, EVENT_SIGNAL, EVENT_NEIGHBOR, EVENT_ACCESS, EVENT_FLUSH = 0, 1, 2, 3, 4, 5
+EVENT_PUSH, EVENT_PULL, EVENT_NEIGHBOR, EVENT_ACCESS = 0, 1, 2, 3
 
 # Units, as commands and counters know them.
 UNIT_SRAM0, UNIT_SRAM1, UNIT_SCRATCH, UNIT_HASH, UNIT_DRAM, UNIT_MSF, UNIT_CAP = 0, 1, 2, 3, 4, 5, 6
@@ -206,6 +208,8 @@ ENGINE = np.dtype([
     ("in_shared", "u4"), ("out_shared", "u4"),     # masks of contexts of which two commands use one register
     ("in_total", "u4"), ("out_total", "u4"),
     ("fifo_time", "u8", (FIFO_DEPTH_MAX,)), ("fifo_next", "u4"),     # when each of the last commands left for the bus
+    # what is on its way here, see arrivals.py: the next one last
+    ("arrivals", "u4"), ("arrival_time", "u8", (INBOX,)), ("arrival_what", "u4", (INBOX,)),
     # local CSRs
     ("lm_addr", "u4", (2 * CONTEXTS,)),      # word index of pointer p of context c at 2 * c + p
     ("t_index", "u4"), ("nn_put", "u4"), ("nn_get", "u4"), ("byte_index", "u4"), ("crc_remainder", "u4"),

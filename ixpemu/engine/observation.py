@@ -13,7 +13,7 @@ from numpy import uint8, uint16, uint32, uint64
 
 from ixpemu.engine.actions import OP_COMMAND, OP_CSR_WRITE, OP_OPERATION
 from ixpemu.engine.jit import jit, switch
-from ixpemu.engine.layout import CONSTANT, DRAM_OUT, EVENT_SIGNAL, SINK, SPECIAL_A, SPECIAL_B, STORE_WORDS
+from ixpemu.engine.layout import CONSTANT, DRAM_OUT, SINK, SPECIAL_A, SPECIAL_B, STORE_WORDS
 
 observing = switch("observing")
 """Whether this is the observed variant of an entry."""
@@ -185,10 +185,7 @@ def see_push(state, event, now):
 
 @jit
 def see_signals(state, event, ctx, now):
-    """Signals reach context `ctx`: those of a command that is over, or others."""
-    if event.kind == EVENT_SIGNAL:
-        see_value(state, SEEN_SIGNAL, event.me, ctx, 0, now, event.signals, 0)
-        return
+    """The signals of a command that is over reach context `ctx`."""
     record = state.observed[new_record(state, SEEN_DONE, event.me, ctx, event.pc, now)]
     record.unit = event.unit
     record.value = event.signals

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from numpy import uint8, uint16, uint32, uint64
 
+from ixpemu.engine.arrivals import post_event, post_signal
 from ixpemu.engine.commands import pull_time, push_time, silent_slot
-from ixpemu.engine.events import new_event, put_event, schedule_event
+from ixpemu.engine.events import new_event
 from ixpemu.engine.jit import jit
 from ixpemu.engine.layout import (
     EVENT_PULL,
@@ -164,30 +165,25 @@ def finish(state, event, slot, pulls, pushed, when):
     if pushed == uint32(0):
         event.kind = uint8(EVENT_PULL)
         if event.signals != uint32(0):
-            schedule_event(state, slot, pulled)
             if event.flag:
                 part_signals(state, event, pulled)
+            post_event(state, slot, event.me, pulled)
         return
     event.kind = uint8(EVENT_PUSH)
     even = uint32(event.signals & uint32(0x5555))
     odd = uint32(event.signals & uint32(0xAAAA))
     # Where nothing is pulled both signals of a pair come with the push.
     if pulls != uint32(0) and even != uint32(0) and odd != uint32(0):
-        pull = state.events[put_event(state, pulled)]
-        pull.kind = uint8(EVENT_PULL)
-        pull.signals = even
-        pull.me = event.me
-        pull.ctx = uint8(signal_context(event))
-        pull.unit = event.unit
+        post_signal(state, event.me, signal_context(event), unit, even, pulled)
         event.signals = odd
     # What is pushed follows from what is pulled.
     ready = uint64(pulled if pulls != uint32(0) else when)
     if uint32(event.command) <= uint32(LAST_ATOMIC):
         ready = uint64(ready + uint64(state.parameter[P_SCRATCH_ATOMIC if unit == uint32(UNIT_SCRATCH) else P_SRAM_ATOMIC]))
     end = push_time(state, event.me, pushed, unit, ready)
-    schedule_event(state, slot, end)
     if event.flag:
         part_signals(state, event, end)
+    post_event(state, slot, event.me, end)
 
 
 @jit

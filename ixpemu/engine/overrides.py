@@ -18,10 +18,9 @@ from __future__ import annotations
 
 from numpy import uint8, uint16, uint32
 
-from ixpemu.engine.events import put_event
+from ixpemu.engine.arrivals import post_signal
 from ixpemu.engine.jit import jit
 from ixpemu.engine.layout import (
-    EVENT_SIGNAL,
     RESERVED_OVERRIDE,
     RESERVED_TRANSFER_WINDOW,
     UNIT_DRAM,
@@ -125,13 +124,7 @@ def part_signals(state, event, end):
     """The signals of a command whose registers are another context's: they come at `end`, behind its words."""
     if event.signals == uint32(0):
         return
-    slot = put_event(state, end)
-    signal = state.events[slot]
-    signal.kind = uint8(EVENT_SIGNAL)
-    signal.me = event.me
-    signal.ctx = uint8(event.flag - uint8(ELSEWHERE))
-    signal.unit = event.unit
-    signal.signals = event.signals
+    post_signal(state, event.me, uint32(event.flag - uint8(ELSEWHERE)), event.unit, event.signals, end)
     event.signals = uint32(0)
 
 

@@ -185,12 +185,12 @@ def test_overrides_of_the_hash_unit(command: str, words: int) -> None:
     plain = chip_with(f"{command}, sig_done[s1]\nctx_arb[kill]", contexts=1)
     plain.me[0].ctx[0].sram_out[:] = np.array(([0] * int(command.split("$")[1][0]) + keys + [0] * 16)[:16], np.uint32)
     for bits in (48, 64, 128):
-        plain.hash.multiplier[bits] = 0x123456789ABCDEF0123456789ABCDEF1
+        plain.hash.multiplier[bits] = 0x123456789ABCDEF0123456789ABCDEF1 & ((1 << bits) - 1)
     plain.run(cycles=600)
     chip = chip_with(f"immed[a0, {word & 0xFFFF}]\nimmed_w1[a0, {word >> 16}]\nalu[--, --, B, a0]\n"
                      f"{command}, sig_done[s1], indirect_ref\nctx_arb[kill]", contexts=1)
     for bits in (48, 64, 128):
-        chip.hash.multiplier[bits] = 0x123456789ABCDEF0123456789ABCDEF1
+        chip.hash.multiplier[bits] = 0x123456789ABCDEF0123456789ABCDEF1 & ((1 << bits) - 1)
     chip.me[6].file[384 + 40 : 384 + 40 + words] = np.array(keys, np.uint32)
     chip.run(cycles=600)
     first = int(command.split("$")[1][0])

@@ -12,7 +12,7 @@ from numpy import uint32, uint64
 
 from ixpemu.chip_ports import Ports
 from ixpemu.engine.jit import arithmetic
-from ixpemu.engine.layout import KEY_FAR, KEY_SHIFT, KEY_WHEEL, NEVER, SRAM_IN
+from ixpemu.engine.layout import NEVER, SRAM_IN
 from ixpemu.engine.msf_layout import PORTS
 from ixpemu.engine.parameters import MSF_PARAMETERS, P_MSF_OWN, P_PUSH_S, P_PUSH_S_WORD
 from ixpemu.engine.state import new_state
@@ -128,7 +128,8 @@ class Media:
         """Let everything happen that is due before cycle `until`, in time order; pushes before alarms of the same cycle."""
         state = self.state
         while True:
-            pushes = [int(state.keys[k]) >> KEY_SHIFT for k in (KEY_WHEEL, KEY_FAR)]
+            pushes = [int(engine.arrival_time[int(engine.arrivals) - 1]) if engine.arrivals else NEVER
+                      for engine in state.engines]
             alarms = [int(when) for when in state.alarm]
             when = min(*pushes, *alarms)
             if when >= until or when >= NEVER:
@@ -143,8 +144,8 @@ class Media:
                 self._call(ALARM, alarms.index(when))
             self.ports.service()
 
-    def _deliver(self, far: int) -> None:
-        push = self.state.events[self._call(POP_PUSH, far)]
+    def _deliver(self, me: int) -> None:
+        push = self.state.events[self._call(POP_PUSH, me)]
         first = int(push.first)
         self.on_status(Status(
             self.now, int(push.me), int(push.ctx), first - SRAM_IN - 16 * int(push.ctx), int(push.signals),

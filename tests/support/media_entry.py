@@ -2,7 +2,7 @@
 
 from numpy import uint32
 
-from ixpemu.engine.events import release_event, take_event, take_far_event
+from ixpemu.engine.events import release_event
 from ixpemu.engine.jit import entry
 from ixpemu.engine.lanes import set_alarm
 from ixpemu.engine.layout import ALARM_MSF_TIMER, ALARM_TRANSMIT, NEVER
@@ -21,7 +21,9 @@ def media_call(state, memory, operation, a, b, me, ctx, now):
     elif operation == uint32(FAST_WRITE):
         msf_fast_write(state, memory, a, b, me, ctx, now)
     elif operation == uint32(POP_PUSH):
-        slot = take_far_event(state, now) if a else take_event(state, now)
+        engine = state.engines[a]
+        engine.arrivals = uint32(engine.arrivals - uint32(1))
+        slot = engine.arrival_what[engine.arrivals]
         release_event(state, slot)
         return uint32(slot)
     elif operation == uint32(ALARM):
