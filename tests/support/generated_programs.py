@@ -62,6 +62,9 @@ class Machine:
             chip.scratch.ring(ring).setup(at, 128, empty_flag=ring == 1)
             for _ in range(pick.randrange(4)):
                 chip.scratch.ring(ring).put(pick.getrandbits(32))
+        for ring in RINGS:
+            chip.sram[0].ring(ring).setup(0x8000 + 0x800 * ring, 512)
+        chip.sram[0].queue(9).setup()
         for bits in (48, 64, 128):
             chip.hash.multiplier[bits] = pick.getrandbits(bits)
         for entry in self.programs:
@@ -72,6 +75,7 @@ class Machine:
                 for bank in (ctx.gpr_a, ctx.gpr_b, ctx.sram_in, ctx.sram_out, ctx.dram_in, ctx.dram_out):
                     bank[:FREE] = [pick.choice((pick.getrandbits(32), pick.getrandbits(6))) for _ in range(FREE)]
                 ctx.gpr_a[10], ctx.gpr_b[10], ctx.gpr_b[11] = 8 * ctx.number, 16 * (ctx.number % 3), 0x2000
+                ctx.gpr_b[14] = 9 << 24
                 there = pick.choice(self.programs)
                 enabled = [number for number in range(8) if there.mask >> number & 1]
                 ctx.gpr_b[12] = _window(there.me, pick.choice(enabled), pick.randrange(4), pick.randrange(2))
@@ -152,7 +156,22 @@ _COMMANDS = [
     "cap[write, $0, SELF_DESTRUCT_0, 1]",
     "cap[read, $4, b12, 0, 1]",
     "cap[write, $3, b12, 0, 1]",
+    "sram[test_and_add, $2, a10, {offset}]",
+    "sram[swap, $1, b10, {offset}]",
+    "sram[decr, --, a10, {offset}]",
+    "scratch[test_and_clr, $0, b10, {offset}]",
+    "scratch[incr, --, a10, {offset}]",
+    "scratch[sub, $3, a10, {offset}]",
+    "sram[put, $1, b13, {ring}, {count}]",
+    "sram[get, $2, b13, {ring}, {count}]",
+    "sram[journal, $0, b13, {ring}, {pairs}]",
+    "sram[enqueue, --, b14, {offset}]",
+    "sram[dequeue, $3, b14, 0]",
+    "sram[rd_qdesc_head, $4, b14, {offset}, {pairs}]",
+    "sram[rd_qdesc_other, --, b14, {offset}]",
 ]
+PAIRS = ("dram", "sram[put", "sram[swap", "sram[test_and", "scratch[test_and")
+"""How commands begin that raise two signals."""
 _COMMAND = st.builds(
     lambda text, offset, count, pairs, ring: text.format(offset=offset, count=count, pairs=pairs, ring=ring),
     st.sampled_from(_COMMANDS), st.integers(0, 15).map(lambda k: 4 * k), st.integers(1, 6), st.integers(1, 2),
@@ -161,7 +180,7 @@ _COMMAND = st.builds(
 
 def waits_for(command: str, signal: int) -> list[int]:
     """The signals that a command with `signal` raises."""
-    return [signal, signal + 1] if command.startswith("dram") else [signal]
+    return [signal, signal + 1] if command.startswith(PAIRS) else [signal]
 
 
 @st.composite
