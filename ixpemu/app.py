@@ -245,7 +245,7 @@ class App:
     def _reason(self, stop: Stop, end: int | None) -> str:
         if stop.reason == "cycles":
             return f"the limit of {end:,} cycles" if end is not None else f"nothing has moved for {PATIENCE_CYCLES:,} cycles"
-        return stop.reason if stop.me is None else stop.message
+        return stop.reason if stop.me is None and stop.diagnostic is None else stop.message
 
 
 def _by_port(what: str, files: Mapping[int, Path] | None) -> dict[int, Path]:
