@@ -75,7 +75,7 @@ class _Meaning:
 
     reads: frozenset[str]
     hands_a: bool
-    constant_carry: bool        # it sets C and V to constants
+    computes_carry: bool        # C or V is computed, and not just set to something or by an action
     moves: frozenset[str]       # operands that its result is a copy of
 
 
@@ -158,10 +158,10 @@ def _step(decoded: Decoded, contexts: int) -> Step:
     return Step(
         decoded, _bit(first), _bit(second), _is_neighbor(first), _is_neighbor(second),
         writes | filled, _other_names(writes, contexts), pulls=_moved(decoded, "out"),
-        sets_flags=facts.writes_cc, doubtful=meaning.constant_carry, uses_flags=facts.reads_cc,
+        sets_flags=facts.writes_cc, doubtful=facts.writes_cc and not meaning.computes_carry, uses_flags=facts.reads_cc,
         uses_carry=bool(meaning.reads & {"cc.c", "cc.v"}), sets_t_index=writing and csr in _T_INDEX,
         uses_t_index=any(_is_indexed(each) for each in operands.values()),
-        uses_previous_a="previous.a" in meaning.reads, gives_previous_a=meaning.hands_a and meaning.constant_carry,
+        uses_previous_a="previous.a" in meaning.reads, gives_previous_a=meaning.hands_a and not meaning.computes_carry,
         uses_previous_result=variant.external and facts.reads_previous, gives_previous_result=result,
         takes_sign=signed, sign_of=_number(operands.get("b")) if signed else None,
         leaves_sign_of=frozenset(number for number in same if number is not None),
@@ -194,7 +194,7 @@ def _meaning_of(statements: tuple[object, ...]) -> _Meaning:
     reads: set[str] = set()
     temporaries: dict[str, frozenset[str]] = {}
     hands_a = False
-    constants = set()
+    computes_carry = False
     moves: frozenset[str] = frozenset()
     for step in statements:
         match step:
@@ -204,8 +204,7 @@ def _meaning_of(statements: tuple[object, ...]) -> _Meaning:
                     hands_a = True
                     continue
                 reads |= names
-                if isinstance(step.value, Number):
-                    constants.add(step.target)
+                computes_carry = computes_carry or (step.target in ("cc.c", "cc.v") and not isinstance(step.value, Number))
                 if isinstance(step.value, Name):
                     moves |= temporaries.get(step.value.name, frozenset()) if step.target == "dest" else frozenset()
                     temporaries[step.target] = frozenset((step.value.name,))
@@ -215,7 +214,7 @@ def _meaning_of(statements: tuple[object, ...]) -> _Meaning:
                 reads |= set(_names(step.address))
             case Act():
                 pass
-    return _Meaning(frozenset(reads), hands_a, {"cc.c", "cc.v"} <= constants, moves)
+    return _Meaning(frozenset(reads), hands_a, computes_carry, moves)
 
 
 def _meaning(variant: Variant) -> _Meaning:
