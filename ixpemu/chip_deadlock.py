@@ -17,6 +17,7 @@ from ixpemu.chip_reserved import origin_of
 from ixpemu.chip_views import Microengine
 from ixpemu.diagnostics import Diagnostic, Note, Severity
 from ixpemu.engine import numbers as n
+from ixpemu.engine.arrivals import CTX_SHIFT, SIGNAL_ALONE
 from ixpemu.engine.decode import read_word
 from ixpemu.engine.layout import CONTEXTS, KEY_SHIFT, KEYS, ME_COUNT, NEVER, SIGNAL_BITS, WAKEUP_ANY
 from ixpemu.engine.msf_layout import LISTS, THREADS_MAX
@@ -122,6 +123,12 @@ def _on_their_way(state: Any) -> dict[tuple[int, int], int]:
         note(int(event["me"]), int(event["ctx"]), int(event["signals"]))
     for me in range(ME_COUNT):
         engine = state.engines[me]
+        for what in engine.arrival_what[: int(engine.arrivals)].tolist():
+            if what & SIGNAL_ALONE:
+                note(me, what >> CTX_SHIFT & 7, what & 0xFFFF)
+            else:
+                event = state.events[what]
+                note(int(event["me"]), int(event["ctx"]), int(event["signals"]))
         for ctx in range(CONTEXTS):
             if int(engine.future_due[ctx]) < NEVER:
                 note(me, ctx, 1 << int(engine.future_signal[ctx]))
