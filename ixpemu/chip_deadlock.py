@@ -19,7 +19,7 @@ from ixpemu.diagnostics import Diagnostic, Note, Severity
 from ixpemu.engine import numbers as n
 from ixpemu.engine.arrivals import CTX_SHIFT, SIGNAL_ALONE
 from ixpemu.engine.decode import read_word
-from ixpemu.engine.layout import CONTEXTS, KEY_SHIFT, KEYS, ME_COUNT, NEVER, SIGNAL_BITS, WAKEUP_ANY
+from ixpemu.engine.layout import CONTEXTS, ME_COUNT, NEVER, SIGNAL_BITS, WAKEUP_ANY
 from ixpemu.engine.msf_layout import LISTS, THREADS_MAX
 from ixpemu.image import Image
 from ixpemu.isa import instruction_set
@@ -148,11 +148,6 @@ def _slots(state: Any) -> Iterable[int]:
             yield slot - 1
             slot = int(state.event_next[slot - 1])
     yield from (int(slot) for slot in state.far_slot[: int(state.far_count)])
-
-
-def nothing_to_come(state: Any) -> bool:
-    """Whether no source has anything left to happen."""
-    return all(int(state.keys[k]) >> KEY_SHIFT >= NEVER for k in range(KEYS))
 
 
 def backlog(state: Any) -> int:

@@ -147,7 +147,7 @@ class Drive:
 
     def _idle(self) -> Stop:
         """Nothing will happen any more: that is the end, or a deadlock. Asked again with nothing new, it says the same."""
-        key = (int(self._state.commits), int(self._inside[0]))
+        key = (int(self._state.commits) + int(self._engines["retired"].sum()), int(self._inside[0]))
         if self.idle_stop is None or self.idle_stop[0] != key:
             self.idle_stop = key, self._look_who_waits()
         stop = self.idle_stop[1]
