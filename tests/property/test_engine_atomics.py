@@ -168,13 +168,13 @@ THREADS = 64
 
 
 def with_all_threads(text: str, mode: str = "default") -> Chip:
-    """Every thread of every microengine runs the text, with its own number in a7."""
+    """Every thread of every microengine runs the text, with its own number in a7, from 1 on."""
     chip = Chip(mode=mode)
     words = words_of(text)
     for me in range(8):
         chip.load_words(me, words, start=False)
         for ctx in chip.me[me].ctx:
-            ctx.gpr_a[7] = 8 * me + ctx.number
+            ctx.gpr_a[7] = 1 + 8 * me + ctx.number
         chip.start(me)
     return chip
 
@@ -205,7 +205,7 @@ def test_increments_of_64_threads_are_all_there(unit: str) -> None:
     assert memory[0x40] == THREADS * turns
     assert chip.scratch[0x48] == THREADS * turns
     owners = chip.sram[0].read(0x1000, THREADS * turns).tolist()
-    assert sorted(owners) == [thread for thread in range(THREADS) for _ in range(turns)]
+    assert sorted(owners) == [thread for thread in range(1, THREADS + 1) for _ in range(turns)]
     assert chip.reserved == {}
 
 

@@ -36,6 +36,7 @@ class Driver:
         thread.gpr_a[0], thread.gpr_b[0] = address & 0xFFFF0000, address & 0xFFFF
         thread.gpr_a[2] = override or 0
         thread.sram_out[: len(words)] = words
+        chip.me[self.me].engine.written[:] = 0xFFFFFFFF             # zeros from here are no registers that nobody wrote
         chip.start(self.me, 1)
         stop = chip.run(cycles=5_000)
         assert stop.reason == "quiet", stop
