@@ -36,6 +36,7 @@ from ixpemu.app_file import AppSettings
 from ixpemu.app_interrupt import interrupts
 from ixpemu.app_module import application_code
 from ixpemu.diagnostics import Diagnostic, UserError
+from ixpemu.isa.chipfile import load_chip
 
 if TYPE_CHECKING:
     from ixpemu.app_start import Streams
@@ -107,7 +108,9 @@ class App:
         allowed = tuple(arguments.texts("the codes that are allowed", allow))
         if wiring.feeds and traffic is not None:
             raise UserError(Diagnostic(codes.ARGUMENT, "captures and made traffic exclude each other", help="give one of them"))
-        images, warnings = _assemble(settings)
+        chip = load_chip(settings.chip).override(overrides or {})
+        _check_engines(settings, chip["chip.microengines"])
+        images, warnings = _assemble(settings, chip["chip.control_store_words"])
         with application_code(settings.folder):
             started = start(settings, images, wiring, overrides, mode, strict, allowed)
         made = cls(settings, images, started.chip, started.xscale, warnings, started.collector, started.frames, started.captures)
@@ -257,14 +260,24 @@ def _by_port(what: str, files: Mapping[int, Path] | None) -> dict[int, Path]:
     return found
 
 
-def _assemble(settings: AppSettings) -> tuple[dict[int, Image], tuple[Diagnostic, ...]]:
+def _check_engines(settings: AppSettings, count: int) -> None:
+    """Refuses an entry for a microengine that the chip does not have."""
+    for entry in settings.microengines:
+        if entry.index >= count:
+            raise UserError(Diagnostic(
+                codes.FILE_BAD_VALUE, f"index {entry.index} is out of range: the chip has {count} microengines",
+                origin=entry.index_origin, help=f"0 to {count - 1}, or another chip file",
+            ))
+
+
+def _assemble(settings: AppSettings, store: int) -> tuple[dict[int, Image], tuple[Diagnostic, ...]]:
     """The images by microengine, and what the assembler warned of; a source that several microengines share is read once each."""
     from ixpemu.asm.pipeline import assemble_program
 
     images: dict[int, Image] = {}
     warnings: list[Diagnostic] = []
     for entry in settings.microengines:
-        made = assemble_program(entry.image, include=entry.include, define=entry.define)
+        made = assemble_program(entry.image, include=entry.include, define=entry.define, store=store)
         if entry.contexts is not None and made.image.contexts != entry.contexts:
             raise UserError(Diagnostic(
                 codes.FILE_BAD_VALUE, f"{entry.image.name} is written for {made.image.contexts} contexts, not {entry.contexts}",

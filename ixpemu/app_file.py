@@ -17,7 +17,7 @@ from ixpemu import codes, resources
 from ixpemu.diagnostics import Diagnostic, Origin, UserError, user_error
 from ixpemu.toml_file import Table, closest, read
 
-MICROENGINES = 8
+MICROENGINES = 16           # of the largest chip there is; what the application's own has is checked when that is made
 PORTS = 3
 FILE_NAME = "app.toml"
 
@@ -32,6 +32,7 @@ class MicroengineSettings:
     define: dict[str, int | str]
     include: tuple[Path, ...]
     contexts_origin: Origin
+    index_origin: Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +219,7 @@ def _microengines(root: Table, folder: Path) -> tuple[MicroengineSettings, ...]:
             MicroengineSettings(
                 index=index, image=_input(table, "image", folder), contexts=contexts, define=dict(define.values),
                 include=(folder, *(folder / text for text in table.words("include"))),
-                contexts_origin=table.origin("contexts"),
+                contexts_origin=table.origin("contexts"), index_origin=table.origin("index"),
             )
         )
     if not found:

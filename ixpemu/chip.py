@@ -38,7 +38,6 @@ from ixpemu.engine.layout import (
     MARK_EXTERNAL,
     MARK_PROBE,
     MARK_WATCH,
-    ME_COUNT,
     NEVER,
     RESERVED_NAMES,
     STOP_BREAKPOINT,
@@ -48,17 +47,18 @@ from ixpemu.engine.layout import (
     STOP_PACKETS,
     STOP_QUIET,
     STOP_RESERVED,
-    STORE_WORDS,
 )
-from ixpemu.engine.state import new_state
+from ixpemu.engine.state import layout_for, new_state
 from ixpemu.image import Image, checked_words, context_mode
 from ixpemu.isa.chipfile import ChipParameters, load_chip
 
 MODES = ("default", "fast", "trace", "races")
+OBSERVABLE = 8              # microengines of a chip that can be observed
+FAMILIES = {0: "IXP2800", 1: "IXP2850", 2: "IXP2400"}      # bits 15..8 of PRODUCT_ID (the driver, H)
 
 
 class Chip:
-    """An IXP2400 on a board.
+    """An IXP2400 on a board, or what another chip file makes of it.
 
     `parameters`: of a chip file, the ENP-2611's by default. `mode`: "default", or "fast" without packet accounting and reports of
     reserved behaviour; "trace" and "races" are the default's on the engine that can be observed. `strict`: reserved behaviour
@@ -77,10 +77,11 @@ class Chip:
             raise arguments.wrong("the parameters of a chip", parameters,
                                   "Chip.from_toml(path) reads a chip file; load_chip().override({...}) changes a few figures")
         self.parameters = parameters if parameters is not None else load_chip()
+        self._store_words = self.parameters["chip.control_store_words"]
         self.mode = mode
         self.strict = strict
         self.journal = Journal()
-        self._array = new_state()
+        self._array = new_state(*layout_for(self.parameters["chip.microengines"], self._store_words))
         self.state: Any = self._array[0]
         # What is asked often, as plain views: a record's own attributes take a hundred times as long to find.
         plain = self._array.view(np.ndarray)
@@ -100,7 +101,8 @@ class Chip:
             Channel(k, memory, self._store, state, self._call) for k in range(2)))
         self.dram = Memory("DRAM", memory, int(state.dram_base), int(state.dram_words), self._store)
         self.scratch = Scratch(memory, int(state.scratch_base), int(state.scratch_words), self._store, state, self._call)
-        self.me = Numbered("microengine", codes.ME_UNKNOWN, (Microengine(k, state, self._call) for k in range(ME_COUNT)))
+        self.me = Numbered("microengine", codes.ME_UNKNOWN, (
+            Microengine(k, state, self._call) for k in range(self.parameters["chip.microengines"])))
         self.msf = Msf(state, self._call)
         self.cap = Cap(self._call)
         self.hash = Hash(state, self._call)
@@ -133,6 +135,11 @@ class Chip:
     @keep_packets.setter
     def keep_packets(self, keep: bool) -> None:
         self._drive.keep_packets = keep
+
+    @property
+    def family(self) -> str:
+        """What the chip says it is in PRODUCT_ID: "IXP2400", "IXP2800", "IXP2850"."""
+        return FAMILIES.get(self.parameters["chip.product_id"] >> 8 & 0xFF, "chip")
 
     @property
     def clock_hz(self) -> int:
@@ -204,7 +211,7 @@ class Chip:
             self.probes.attach(me, probe.address, probe.key, probe.name)
 
     def load_words(self, me: int, words: Iterable[int], contexts: int = 8, start: bool = True) -> None:
-        """The same with bare words. UserError for more than 4,096 of them."""
+        """The same with bare words. UserError for more than the control store has room for."""
         engine = self._me(me)
         engine.load(checked_words(words), context_mode(contexts))
         self.probes.forget(engine.number)
@@ -238,13 +245,13 @@ class Chip:
         self._break_marks()
 
     def _instruction(self, me: int, address: int) -> tuple[int, int]:
-        where = arguments.whole("the address of an instruction", address, 0, STORE_WORDS - 1, code=codes.ME_UNKNOWN)
+        where = arguments.whole("the address of an instruction", address, 0, self._store_words - 1, code=codes.ME_UNKNOWN)
         return self._me(me).number, where
 
     def _break_marks(self) -> None:
         self.state.code["marks"] &= np.uint8(0xFF ^ MARK_BREAK)
         for me, address in self._breaks:
-            self.state.code["marks"][me * STORE_WORDS + address] |= np.uint8(MARK_BREAK)
+            self.state.code["marks"][me * self.me[me].store_room + address] |= np.uint8(MARK_BREAK)
 
     # Python's accesses
 
@@ -322,7 +329,16 @@ class Chip:
         when the chip has left it, at the end of each run at the latest.
         """
         arguments.function("what is called with events", sink, "lambda events: print(len(events))")
+        self._check_observable()
         self._drive.observation.add(sink, kinds_of(kinds))
+
+    def _check_observable(self) -> None:
+        """In what is observed, 8 stands for the XScale: there is no room for a ninth microengine."""
+        if self.parameters["chip.microengines"] > OBSERVABLE:
+            raise user_error(
+                codes.CHIP_MODE, f"a chip of {self.parameters['chip.microengines']} microengines cannot be observed",
+                help=f"traces and races are of chips of up to {OBSERVABLE} microengines: set chip.microengines={OBSERVABLE}",
+            )
 
     def unobserve(self, sink: Sink) -> None:
         """Stop calling `sink`."""
@@ -398,7 +414,7 @@ class Chip:
         return stop
 
     def __repr__(self) -> str:
-        return f"<IXP2400 {self.parameters.name} at cycle {self._drive.cycle:,}: {self.where()}>"
+        return f"<{self.family} {self.parameters.name} at cycle {self._drive.cycle:,}: {self.where()}>"
 
     def _repr_html_(self) -> str:
         rows = "".join(

@@ -19,7 +19,7 @@ from ixpemu.diagnostics import Diagnostic, Note, Severity
 from ixpemu.engine import numbers as n
 from ixpemu.engine.arrivals import CTX_SHIFT, SIGNAL_ALONE
 from ixpemu.engine.decode import read_word
-from ixpemu.engine.layout import CONTEXTS, ME_COUNT, NEVER, SIGNAL_BITS, WAKEUP_ANY
+from ixpemu.engine.layout import CONTEXTS, NEVER, SIGNAL_BITS, WAKEUP_ANY
 from ixpemu.engine.msf_layout import LISTS, THREADS_MAX
 from ixpemu.image import Image
 from ixpemu.isa import instruction_set
@@ -74,7 +74,7 @@ def stuck(state: Any, microengines: Sequence[Microengine]) -> list[Waiting]:
         reached: set[int] = set()
         for me in alive:
             for _, distance in _raisers(_words(microengines[me])).threads:
-                reached |= set(range(ME_COUNT)) if distance is None else {me + distance}
+                reached |= set(range(len(microengines))) if distance is None else {me + distance}
         woken = [one for one in lost if one.me in reached]
         if not woken:
             return lost
@@ -121,7 +121,7 @@ def _on_their_way(state: Any) -> dict[tuple[int, int], int]:
     for slot in _slots(state):
         event = state.events[slot]
         note(int(event["me"]), int(event["ctx"]), int(event["signals"]))
-    for me in range(ME_COUNT):
+    for me in range(len(state.engines)):
         engine = state.engines[me]
         for what in engine.arrival_what[: int(engine.arrivals)].tolist():
             if what & SIGNAL_ALONE:
@@ -136,7 +136,10 @@ def _on_their_way(state: Any) -> dict[tuple[int, int], int]:
     for which in range(LISTS):
         for k in range(int(msf.thread_head[which]), int(msf.thread_tail[which])):
             entry = int(msf.thread_ring[which * THREADS_MAX + k % THREADS_MAX])
-            note(entry >> 7 & 7, entry >> 4 & 7, 1 << (entry >> 12))
+            me = entry >> 7 & 7
+            if int(state.cluster_shift) > 2:            # the cluster is in another bit there, see receive_lists.py
+                me |= entry >> 11 << 3 & 8
+            note(me, entry >> 4 & 7, 1 << (entry >> 12))
     return found
 
 

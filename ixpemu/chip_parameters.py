@@ -18,6 +18,7 @@ from ixpemu.engine.layout import (
     UNIT_SRAM0,
     UNIT_SRAM1,
 )
+from ixpemu.engine.numbers import CAP_PRODUCT_ID
 from ixpemu.engine.parameters import MSF_PARAMETERS, P_LOOKAHEAD, P_MSF_OWN, PARAMETERS
 from ixpemu.engine.state import new_memory
 from ixpemu.isa import instruction_set
@@ -32,6 +33,15 @@ def configure(state: Any, chip: ChipParameters) -> npt.NDArray[np.uint32]:
     if chip["dram.row_bytes"] % 8:
         raise user_error(codes.CHIP_PARAMETER, f"dram.row_bytes is {chip['dram.row_bytes']}, and must be a multiple of 8",
                          help="an access is of whole 8 bytes in one row; correct it in the chip file or in --set")
+    if chip["chip.cluster_microengines"] not in (4, 8):
+        raise user_error(codes.CHIP_PARAMETER,
+                         f"chip.cluster_microengines is {chip['chip.cluster_microengines']}, and must be 4 or 8",
+                         help="4 in an IXP2400, 8 in an IXP2800; correct it in the chip file or in --set")
+    if chip["chip.microengines"] > 2 * chip["chip.cluster_microengines"]:
+        raise user_error(codes.CHIP_PARAMETER, f"chip.microengines is {chip['chip.microengines']}, and there are two clusters of "
+                         f"{chip['chip.cluster_microengines']}",
+                         help="set chip.cluster_microengines to 8 as well, or start the chip file with  base = \"ixp2800\"")
+    state.cluster_shift = chip["chip.cluster_microengines"].bit_length() - 1
     if chip["msf.element_unit_bytes"] not in (0, 64):
         raise user_error(codes.CHIP_PARAMETER, f"msf.element_unit_bytes is {chip['msf.element_unit_bytes']}, and must be 0 or 64",
                          help="0 counts elements in their own size, as the IXP2400 does; 64 is the IXP2800's way")
@@ -49,6 +59,7 @@ def configure(state: Any, chip: ChipParameters) -> npt.NDArray[np.uint32]:
             state.cap[(csr.address >> 2) & 1023] = csr.reset
     for place, name in enumerate(MSF_PARAMETERS):
         state.parameter[P_MSF_OWN + place] = chip[name]
+    state.cap[(CAP_PRODUCT_ID >> 2) & 1023] = chip["chip.product_id"]
     _tables(state, chip)
     # A microengine must not run further ahead than the soonest that something it has not heard of could touch a register of its
     # own: a reflector command that issues now, a status pushed to a thread that a command puts on a free list now, a command that

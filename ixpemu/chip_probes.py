@@ -21,7 +21,6 @@ from ixpemu.engine.layout import (
     GPR_A,
     GPR_B,
     MARK_PROBE,
-    ME_COUNT,
     PROBE_AT,
     PROBE_BEGIN,
     PROBE_DROP,
@@ -29,8 +28,8 @@ from ixpemu.engine.layout import (
     PROBE_NOTHING,
     SINK,
     SRAM_IN,
-    STORE_WORDS,
 )
+from ixpemu.engine.parameters import P_MICROENGINES, P_STORE_WORDS
 
 BANK = 128          # registers of a bank
 ACTIONS = {"at": PROBE_AT, "begin": PROBE_BEGIN, "end": PROBE_END, "drop": PROBE_DROP}
@@ -59,8 +58,9 @@ class Probes:
     def attach(self, me: int, address: int, key: str, name: str) -> AttachedProbe:
         """Put a probe before the instruction at `address` of a loaded program. `key`: a physical register, `a3`, `@b7` or
         `$0`."""
-        arguments.whole("the number of a microengine", me, 0, ME_COUNT - 1, code=codes.ME_UNKNOWN)
-        arguments.whole("the address of an instruction", address, 0, STORE_WORDS - 1, code=codes.ME_UNKNOWN)
+        engines, words = (int(self._state.parameter[k]) for k in (P_MICROENGINES, P_STORE_WORDS))
+        arguments.whole("the number of a microengine", me, 0, engines - 1, code=codes.ME_UNKNOWN)
+        arguments.whole("the address of an instruction", address, 0, words - 1, code=codes.ME_UNKNOWN)
         arguments.text("the name of a probe", name)
         arguments.text("the key of a probe", key, "a register: a3, b3, @a3 or $0; empty for none")
         number = next((k for k in range(1, 256) if k not in self._attached), None)
@@ -74,7 +74,7 @@ class Probes:
         row["key"], row["window"], row["hits"] = base, window, 0
         found = self._attached[number] = AttachedProbe(number, name, me, address, key)
         row["action"] = ACTIONS[self._actions.get(name, "at")] if key else PROBE_NOTHING
-        code = self._state.code[me * STORE_WORDS + address]
+        code = self._state.code[me * (len(self._state.code) // len(self._state.engines)) + address]
         code["probe"] = number
         code["marks"] = int(code["marks"]) | MARK_PROBE
         return found

@@ -8,8 +8,10 @@ from typing import Any
 
 from ixpemu.chip_rules import RULES, Rule, register_name
 from ixpemu.diagnostics import Diagnostic, MacroFrame, Note, Origin, Severity, Span
-from ixpemu.engine.layout import ME_COUNT, RESERVED_KINDS, STORE_WORDS
+from ixpemu.engine.layout import RESERVED_KINDS
 from ixpemu.image import Image
+
+NO_ADDRESS = 1 << 13        # no control store has so many words
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class ReservedPlace:
         if self.me is None:
             where, origin = "from outside of the microengines", None
         else:
-            at = f"at {self.address}" if self.address < STORE_WORDS else "at no one instruction"
+            at = f"at {self.address}" if self.address < NO_ADDRESS else "at no one instruction"
             where = f"microengine {self.me} context {self.ctx} {at}"
             origin = origin_of(image, self.address)
         times = "" if self.count <= 1 else f"; {self.count:,} times, first there"
@@ -75,7 +77,7 @@ def reserved_places(state: Any) -> list[ReservedPlace]:
     for k in range(int(state.reserved_rows)):
         me = int(state.reserved_me[k])
         found.append(ReservedPlace(
-            RULES[int(state.reserved_kind[k])], int(state.reserved_time[k]), me if me < ME_COUNT else None,
+            RULES[int(state.reserved_kind[k])], int(state.reserved_time[k]), me if me < len(state.engines) else None,
             int(state.reserved_ctx[k]), int(state.reserved_pc[k]), int(state.reserved_value[k]), int(state.reserved_count[k])))
     return sorted(found, key=lambda place: (place.cycle, -1 if place.me is None else place.me, place.rule.kind, place.address))
 

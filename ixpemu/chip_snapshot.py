@@ -17,7 +17,7 @@ from ixpemu import codes
 from ixpemu.diagnostics import user_error
 from ixpemu.engine.arrivals import SIGNAL_ALONE
 from ixpemu.engine.layout import ENGINE, EVENT, EVENT_ACCESS, EVENT_NEIGHBOR, EVENT_PUSH, QUEUE_UNITS
-from ixpemu.engine.state import PAGE_WORDS, STATE, STATE_VERSION
+from ixpemu.engine.state import PAGE_WORDS, STATE_VERSION
 
 # Fields about the caller's slices and not about the machine. Reserved events are noted in the order in which private runs find
 # them.
@@ -54,7 +54,7 @@ class Snapshot:
     def differences(self, other: Snapshot) -> list[str]:
         """Names of what differs between two snapshots; empty if they are equal."""
         found = ["cycle"] if self.cycle != other.cycle else []
-        for name in STATE.names or ():
+        for name in self.state.dtype.names or ():
             if name in HOUSEKEEPING or name in SLOTS:
                 continue
             ours, theirs = self.state[name], other.state[name]
@@ -140,15 +140,16 @@ def take(
     written = np.flatnonzero(memory[:total])
     pages = {int(page): memory[page * PAGE_WORDS : (page + 1) * PAGE_WORDS].copy() for page in written}
     # Byte by byte: a copy of records would leave what lies between their fields to chance, and comparing would see it.
-    copy = state.view(np.ndarray).view(np.uint8).copy().view(STATE)
+    copy = state.view(np.ndarray).view(np.uint8).copy().view(state.view(np.ndarray).dtype)
     return Snapshot(STATE_VERSION, cycle, copy, pages, len(memory), dict(parameters), journal, ports, agents)
 
 
 def put_back(snapshot: Snapshot, state: npt.NDArray[Any], memory: npt.NDArray[np.uint32], parameters: Mapping[str, int]) -> None:
     """Restore the arrays in place. UserError if the snapshot is not of this version or of another chip."""
-    if snapshot.version != STATE_VERSION or snapshot.state.dtype != STATE:
+    if snapshot.version != STATE_VERSION:
         raise user_error(codes.SNAPSHOT_FOREIGN, "the snapshot was made by another version", help="make it again")
-    if snapshot.memory_words != len(memory) or dict(snapshot.parameters) != dict(parameters):
+    same = snapshot.state.dtype == state.view(np.ndarray).dtype and snapshot.memory_words == len(memory)
+    if not same or dict(snapshot.parameters) != dict(parameters):
         raise user_error(
             codes.SNAPSHOT_FOREIGN, "the snapshot is of a chip with other parameters", help="restore it into one like it"
         )

@@ -13,7 +13,6 @@ from ixpemu.chip_rules import RULES
 from ixpemu.chip_views import Microengine
 from ixpemu.diagnostics import Diagnostic, Severity
 from ixpemu.engine.layout import (
-    ME_COUNT,
     RESERVED_ILLEGAL,
     STOP_CYCLES,
     STOP_NAMES,
@@ -64,7 +63,7 @@ def stopped(
     if kind == RESERVED_ILLEGAL:
         value = int(microengines[me].store[pc])
     when = int(state.stop_time)
-    place = ReservedPlace(RULES[kind], when, me if me < ME_COUNT else None, ctx, pc, value, 1)
+    place = ReservedPlace(RULES[kind], when, me if me < len(state.engines) else None, ctx, pc, value, 1)
     found = place.diagnostic(known, Severity.ERROR)
     text = found.message.replace(", cycle", f"{source}, cycle")
     if place.me is None:

@@ -32,7 +32,6 @@ from ixpemu.engine.layout import (
     SIGNAL_BITS,
     SRAM_IN,
     SRAM_OUT,
-    STORE_WORDS,
 )
 
 Words = npt.NDArray[np.uint32]
@@ -119,7 +118,7 @@ class Context:
     @pc.setter
     def pc(self, address: int) -> None:
         self._me.engine.pc[self.number] = arguments.whole(
-            "a program counter", address, 0, STORE_WORDS - 1, code=codes.ME_UNKNOWN)
+            "a program counter", address, 0, self._me.store_size - 1, code=codes.ME_UNKNOWN)
 
     @property
     def state(self) -> str:
@@ -158,7 +157,7 @@ class Context:
 
 
 class Microengine:
-    """One microengine: `ctx[0..7]`, absolute GPRs, local memory, CSRs. Numbers 0..7; the chip's own are `chip_number`."""
+    """One microengine: `ctx[0..7]`, absolute GPRs, local memory, CSRs. Numbers from 0; the chip's own are `chip_number`."""
 
     def __init__(self, number: int, state: Any, call: Call) -> None:
         self.number = number
@@ -168,6 +167,7 @@ class Microengine:
         self.ctx = Numbered("context", codes.ME_UNKNOWN, (Context(self, k) for k in range(CONTEXTS)))
         self.csr = Registers("local", self._read, self._write)
         self._store = Store(number, state)
+        self._cluster_shift = int(state.cluster_shift)
 
     def _read(self, address: int) -> int:
         if address <= USTORE_LAST:
@@ -177,7 +177,7 @@ class Microengine:
     def _write(self, address: int, value: int) -> None:
         if address <= USTORE_LAST:
             if address == USTORE_DATA_UPPER and int(self.engine.enabled):
-                self.call(HOST_REPORT, RESERVED_STORE_RUNNING, int(self.engine.ustore_address) % STORE_WORDS)
+                self.call(HOST_REPORT, RESERVED_STORE_RUNNING, int(self.engine.ustore_address) % self.store_size)
             self._store.write(address, value)
             return
         before = self.contexts
@@ -200,14 +200,25 @@ class Microengine:
         self._store.settle()
 
     @property
+    def store_size(self) -> int:
+        """Words that its control store has."""
+        return self._store.size
+
+    @property
+    def store_room(self) -> int:
+        """Words that the state has for it: `state.code` holds so many records for each microengine."""
+        return self._store.room
+
+    @property
     def store(self) -> npt.NDArray[np.uint64]:
         """The instruction words in the control store."""
         return self._store.words
 
     @property
     def chip_number(self) -> int:
-        """0x00..0x03 in the first cluster, 0x10..0x13 in the second."""
-        return (self.number >> 2) << 4 | self.number & 3
+        """0x00..0x03 in the first cluster, 0x10..0x13 in the second; to 0x07 and 0x17 on an IXP2800."""
+        cluster, number = divmod(self.number, 1 << self._cluster_shift)
+        return cluster << 4 | number
 
     @property
     def gpr_a_abs(self) -> Words:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -26,7 +26,6 @@ from ixpemu.engine.layout import (
     RESERVED_NO_PREVIOUS_A,
     RESERVED_NO_PREVIOUS_RESULT,
     RESERVED_SHADOW,
-    STORE_WORDS,
 )
 from ixpemu.engine.watch import (
     WATCH_ALWAYS,
@@ -45,6 +44,7 @@ from ixpemu.engine.watch import (
 FLAGS, T_INDEX = 1 << 0, 1 << 1         # certain since the context started; lost when the microengine is given up
 KEPT = ~(FLAGS | T_INDEX)
 REGISTERS = 2                           # bits from here on: registers, by `Step`'s numbers
+NO_DOUBT = 1 << 13                      # behind the addresses of the largest control store
 SHADOW = 3                              # instructions that have to lie between writing a CSR and using it
 
 
@@ -53,16 +53,16 @@ class Plan:
     """What to look at. `rules` (WATCH_*) and `kinds` (RESERVED_* of what certainly offends) by address; `contexts`: masks of
     those that can get there. `inputs`: how many addresses look at transfer-in registers, which others may fill."""
 
-    rules: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(STORE_WORDS, np.uint32))
-    kinds: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros(STORE_WORDS, np.uint8))
-    contexts: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros(STORE_WORDS, np.uint8))
+    rules: npt.NDArray[np.uint32]
+    kinds: npt.NDArray[np.uint8]
+    contexts: npt.NDArray[np.uint8]
     inputs: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
     """What holds before an instruction. `certain`: bits of what has happened on all paths. `setters`: a mask of addresses whose
-    condition codes may be in force; bit STORE_WORDS stands for those of instructions that leave no doubt."""
+    condition codes may be in force; bit NO_DOUBT stands for those of instructions that leave no doubt."""
 
     certain: int
     setters: int
@@ -73,7 +73,8 @@ def plan(words: tuple[int, ...], contexts: int) -> Plan:
     """The plan of a program for a context mode (8 or 4 contexts)."""
     steps = steps_of(words, contexts)
     program = [None if step is None else step.decoded for step in steps]
-    made = Plan()
+    count = len(words)
+    made = Plan(np.zeros(count, np.uint32), np.zeros(count, np.uint8), np.zeros(count, np.uint8))
     numbers = range(0, CONTEXTS, CONTEXTS // contexts)
     groups = [[number] for number in numbers] if depends_on_context(program) else [list(numbers)]
     doubts, late = _Doubts(), 0
@@ -106,11 +107,13 @@ def plan(words: tuple[int, ...], contexts: int) -> Plan:
 def apply_plan(state: Any, me: int, words: tuple[int, ...], contexts: int) -> None:
     """Have the engine of `state` watch the program in the store of microengine `me`. A gap in the store is -1, no instruction."""
     made = plan(words, contexts)
-    here = slice(me * STORE_WORDS, (me + 1) * STORE_WORDS)
-    state.watch_rules[here], state.watch_kind[here], state.watch_left[here] = made.rules, made.kinds, made.contexts
-    marks = state.code["marks"][here]
+    room = len(state.code) // len(state.engines)
+    first, used = me * room, len(words)
+    for array, planned in ((state.watch_rules, made.rules), (state.watch_kind, made.kinds), (state.watch_left, made.contexts)):
+        array[first : first + used], array[first + used : first + room] = planned, 0
+    marks = state.code["marks"][first : first + room]
     marks &= np.uint8(0xFF ^ MARK_WATCH)
-    marks[made.rules != 0] |= np.uint8(MARK_WATCH)
+    marks[:used][made.rules != 0] |= np.uint8(MARK_WATCH)
     engine = state.engines[me]
     engine.watch_inputs, engine.watch_hidden = made.inputs, 0
 
@@ -150,7 +153,7 @@ def _past(step: Step, address: int, known: _Known) -> _Known:
     setters = known.setters
     if step.sets_flags:
         certain |= FLAGS
-        setters = 1 << (address if step.doubtful else STORE_WORDS)
+        setters = 1 << (address if step.doubtful else NO_DOUBT)
     if step.sets_t_index:
         certain |= T_INDEX
     return _Known(certain, setters)
@@ -194,7 +197,7 @@ class _Doubts:
         self._uses[address] = self._uses.get(address, 0) | setters
 
     def mark(self, made: Plan) -> None:
-        exact = 1 << STORE_WORDS
+        exact = 1 << NO_DOUBT
         for address, setters in self._uses.items():
             doubtful = setters & ~exact
             if not doubtful:

@@ -96,11 +96,16 @@ def assemble_command(
         str | None, typer.Option("--stop-after", metavar="STAGE", help="Print this stage and write nothing: preprocess, parse, "
                                  "scope, flow, allocate or encode.")
     ] = None,
+    chip: Annotated[
+        str | None, typer.Option("--chip", metavar="NAME|FILE.toml", help="Chip file whose control store the program has to fit; "
+                                 "ixp2800 has 8,192 words.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result and all diagnostics as JSON.")] = False,
 ) -> None:
     """Assemble microengine source into an image."""
     from ixpemu.asm.pipeline import assemble_program
     from ixpemu.image_formats import format_of
+    from ixpemu.isa.chipfile import DEFAULT, load_chip
 
     chosen, defined = _format(form), definitions(define or [])
     streams = [name for name, path in (("-o -", output), ("--list -", listing)) if path == STANDARD] + ["--json"] * json
@@ -110,7 +115,8 @@ def assemble_command(
         if stage is not None:
             _print_stage(stage, file, include or [], defined)
             return
-        result = assemble_program(file, include=include or [], define=defined)
+        store = load_chip(chip or DEFAULT)["chip.control_store_words"]
+        result = assemble_program(file, include=include or [], define=defined, store=store)
         target = output if output is not None else file.with_suffix(SUFFIXES[chosen or "ixp"])
         outputs = {"-o": target} | ({} if listing is None else {"--list": listing})
         _keep_apart(result.sources.lines, {option: path for option, path in outputs.items() if path != STANDARD})

@@ -101,6 +101,7 @@ def rfc2544_command(
         seconds, steps = _seconds(trial), _steps(resolution)
         from ixpemu import app_rfc2544
         from ixpemu.app_file import load
+        from ixpemu.isa.chipfile import load_chip
 
         plan = app_rfc2544.Plan(
             application=application, sizes=wanted or (app_rfc2544.QUICK_SIZES if quick else app_rfc2544.SIZES), ports=which,
@@ -111,7 +112,7 @@ def rfc2544_command(
         if table is not None and (table.is_dir() or not table.absolute().parent.is_dir()):
             # Told now and not after the measurement.
             raise usage_error(f"--csv {table} cannot be written", "name a file in a folder that is there")
-        compile_engine()
+        compile_engine(parameters=load_chip(load(application).chip).override(overrides))
         with progress_bar(not quiet and not json and sys.stderr.isatty()) as progress:
             points = list(app_rfc2544.run(plan, progress))
         name = load(application).name

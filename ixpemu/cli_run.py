@@ -175,9 +175,10 @@ def _run(
     """One run, and what is wrong with its captures if that is all that is wrong. `start` are options of App.load."""
     from ixpemu import app_file
     from ixpemu.app import App, CapturesUnwritten
+    from ixpemu.isa.chipfile import load_chip
 
-    app_file.load(application)          # the mistakes of a moment's check come before the half minute of a first compile
-    compile_engine(observed=start["mode"] == "races")
+    # The mistakes of a moment's check come before the half minute of a first compile.
+    compile_engine(start["mode"] == "races", load_chip(app_file.load(application).chip).override(overrides))
     ready = App.load(application, overrides=overrides, **start)
     if ready.warnings:
         show_diagnostics(ready.warnings)

@@ -22,6 +22,8 @@ from ixpemu.files import MOST_TEXT, decode, read_bytes, split_lines
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from ixpemu.isa.chipfile import ChipParameters
+
 ENTRY = "core.run_slice"      # the compiled function that is compiled last
 OBSERVED_ENTRY = "core.run_slice_observed"
 PIPE_WIDTH = 140            # columns when the output is no terminal: wide enough for every table
@@ -156,10 +158,11 @@ def announce(text: str) -> None:
     sys.stderr.flush()
 
 
-def compile_engine(observed: bool = False) -> None:
+def compile_engine(observed: bool = False, parameters: ChipParameters | None = None) -> None:
     """Compiles the engine into the user's cache unless that is done, and says so, since it takes a while.
 
-    `observed`: the variant for chips that somebody watches, too.
+    `observed`: the variant for chips that somebody watches, too. `parameters`: of the chip that will run; one of another layout
+    than an IXP2400's has code of its own.
     """
     from ixpemu.engine.jit import COMPILED
 
@@ -169,12 +172,22 @@ def compile_engine(observed: bool = False) -> None:
 
     if kept_code.MESSAGE is not None:
         announce(kept_code.MESSAGE)
+    from ixpemu.bench.worker import compile_all
+    from ixpemu.engine.state import LARGE, layout_for
+
+    size = None if parameters is None else layout_for(parameters["chip.microengines"], parameters["chip.control_store_words"])
+    if size == LARGE:
+        kept = f"layout-{size[0]}-{size[1]}" + ("-observed" if observed else "")
+        if not kept_code.noted(kept):
+            announce("compiling the engine for a chip of this size, about half a minute, once per installation")
+            compile_all(observed, parameters)
+            kept_code.note(kept)
+        return
     missing = [entry for entry in (ENTRY, *((OBSERVED_ENTRY,) if observed else ())) if not kept_code.holds(entry)]
     if not missing:
         return
     what = "the engine" if ENTRY in missing else "the engine that watches"
     announce(f"compiling {what} for this machine, about half a minute, once per installation")
-    from ixpemu.bench.worker import compile_all
 
     started = time.perf_counter()
     compile_all(observed)

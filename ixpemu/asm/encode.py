@@ -18,9 +18,14 @@ from ixpemu.isa.model import Operation, Register
 from ixpemu.isa.physical import format_operand
 
 
-def encode(program: Program, operations: Sequence[Operation], isa: InstructionSet, findings: Findings) -> list[int]:
-    """The words of a program, one for each instruction in source order. Errors go to `findings`, with 0 as the word."""
-    _check_size(program, findings)
+def encode(
+    program: Program, operations: Sequence[Operation], isa: InstructionSet, findings: Findings, store: int = CONTROL_STORE_WORDS
+) -> list[int]:
+    """The words of a program, one for each instruction in source order. Errors go to `findings`, with 0 as the word.
+
+    `store`: words of the control store it has to fit.
+    """
+    _check_size(program, findings, store)
     words = []
     for instruction, operation in zip(program.instructions, operations, strict=True):
         if instruction.word is not None:
@@ -34,13 +39,13 @@ def encode(program: Program, operations: Sequence[Operation], isa: InstructionSe
     return words
 
 
-def _check_size(program: Program, findings: Findings) -> None:
-    excess = len(program.instructions) - CONTROL_STORE_WORDS
+def _check_size(program: Program, findings: Findings, store: int) -> None:
+    excess = len(program.instructions) - store
     if excess > 0:
         findings.error(
             codes.IMAGE_TOO_LARGE,
-            f"the program has {len(program.instructions):,} instructions and the control store {CONTROL_STORE_WORDS:,} words",
-            program.instructions[CONTROL_STORE_WORDS].origin,
+            f"the program has {len(program.instructions):,} instructions and the control store {store:,} words",
+            program.instructions[store].origin,
             help=f"this is the first of {excess:,} that do not fit: shorten it, or divide the work between microengines",
         )
 

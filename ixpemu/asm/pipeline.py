@@ -23,7 +23,7 @@ from ixpemu.asm.flow import file_of, probe_site
 from ixpemu.asm.front import read_program
 from ixpemu.asm.program import Instruction, Program
 from ixpemu.diagnostics import AssemblyError, Diagnostic, Sources, user_error
-from ixpemu.image import Image, Probe, WordOrigin
+from ixpemu.image import CONTROL_STORE_WORDS, Image, Probe, WordOrigin
 from ixpemu.image import Place as SourcePlace
 from ixpemu.isa import instruction_set
 from ixpemu.isa.model import Operation, Register
@@ -59,13 +59,15 @@ def assemble(
     text: str | None = None,
     include: str | Path | Sequence[str | Path] = (),
     define: Mapping[str, str | int] | None = None,
+    store: int = CONTROL_STORE_WORDS,
 ) -> Image:
     """The image of the source file `path`, or of `text`.
 
-    `include`: folders for #include (or one), `define`: symbols as if by #define. Raises `AssemblyError`, whose `diagnostics`
-    hold every finding, or `UserError` for a file that cannot be read. For warnings and listings: `assemble_program`.
+    `include`: folders for #include (or one), `define`: symbols as if by #define, `store`: words of the control store that the
+    program has to fit. Raises `AssemblyError`, whose `diagnostics` hold every finding, or `UserError` for a file that cannot be
+    read. For warnings and listings: `assemble_program`.
     """
-    return assemble_program(path, text=text, include=include, define=define).image
+    return assemble_program(path, text=text, include=include, define=define, store=store).image
 
 
 def assemble_program(
@@ -74,6 +76,7 @@ def assemble_program(
     text: str | None = None,
     include: str | Path | Sequence[str | Path] = (),
     define: Mapping[str, str | int] | None = None,
+    store: int = CONTROL_STORE_WORDS,
 ) -> Assembly:
     """As `assemble`, but with all that was found and made on the way."""
     if path is None and text is None:
@@ -86,7 +89,7 @@ def assemble_program(
     findings = Findings()
     program = read_program(path, text=text, include=include, define=define, findings=findings)
     try:
-        return back_end(program, findings)
+        return back_end(program, findings, store)
     except Stopped:
         raise AssemblyError(*findings.diagnostics) from None
 
@@ -108,12 +111,12 @@ def _definitions(define: object) -> dict[str, str | int]:
     return found
 
 
-def back_end(program: Program, findings: Findings) -> Assembly:
+def back_end(program: Program, findings: Findings, store: int = CONTROL_STORE_WORDS) -> Assembly:
     """From the program with names to the image. Raises `AssemblyError`, or `Stopped` at the limit of `findings`."""
     isa = instruction_set()
     allocation = allocate(program, isa, findings)
     operations = physical(allocation, findings)
-    words = encode(program, operations, isa, findings)
+    words = encode(program, operations, isa, findings, store)
     findings.raise_if_errors()
     image = Image(
         tuple(words), program.contexts, MappingProxyType(dict(program.labels)),

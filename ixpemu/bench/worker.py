@@ -12,21 +12,24 @@ import resource
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ixpemu.isa.chipfile import ChipParameters
 
 from ixpemu.bench.peers import Absent, measure
 
 OBSERVED_STEPS = 20         # an observed run is looked at so many times as often
 
 
-def compile_all(observed: bool = False) -> None:
+def compile_all(observed: bool = False, parameters: ChipParameters | None = None) -> None:
     """Has numba compile all of the engine, or load it from its cache: what runs microengines, and what Python asks of them.
 
-    `observed`: the variant that watches, too.
+    `observed`: the variant that watches, too. `parameters`: of the chip whose layout it is compiled for.
     """
     from ixpemu.chip import Chip
 
-    chip = Chip()
+    chip = Chip(parameters)
     chip.start(0, contexts=0)
     chip.run(cycles=1)
     if observed:

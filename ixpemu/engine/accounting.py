@@ -90,11 +90,11 @@ def new_packet(state, port, length, now):
     row.port_out = uint8(255)
     row.reason = uint8(0)
     row.kind = uint8(0)
-    for k in range(8):
+    for k in range(len(row.instructions)):
         row.instructions[k] = uint32(0)
         row.aborted[k] = uint32(0)
         row.stalled[k] = uint32(0)
-    for k in range(8 * UNIT_COUNT):
+    for k in range(len(row.refs)):
         row.refs[k] = uint16(0)
         row.waits[k] = uint32(0)
     state.packets_inside = uint32(state.packets_inside + uint32(1))

@@ -21,6 +21,7 @@ from ixpemu.engine.layout import (
 )
 from ixpemu.engine.parameters import P_SIGNAL_INTERTHREAD
 from ixpemu.engine.rings import configure_ring, place_ring_pointer
+from ixpemu.engine.sizes import engine_at, there
 from ixpemu.engine.watch import note_written
 
 RING_SPACE = 0x4800
@@ -66,23 +67,38 @@ def cap_write(state, memory, address, value, me, ctx, pc, now):
     elif uint32(n.CAP_HASH_MULTIPLIER) <= address < uint32(n.CAP_HASH_MULTIPLIER + 32):
         state.hash_multiplier[uint32(address - uint32(n.CAP_HASH_MULTIPLIER)) >> uint32(2)] = value
     elif address == uint32(n.CAP_XSCALE_INT_A):
-        state.thread_interrupts = uint64(state.thread_interrupts | (uint64(1) << uint64(uint32(me) * uint32(8) + uint32(ctx))))
+        bit = thread_bit(me, ctx)
+        if uint32(me) < uint32(8):
+            state.thread_interrupts = uint64(state.thread_interrupts | bit)
+        else:
+            state.thread_interrupts_high[0] = uint64(state.thread_interrupts_high[0] | bit)
         state.stop_value = uint32(0)
         request_stop(state, STOP_INTERRUPT, me, ctx)
     elif address == uint32(n.CAP_XSCALE_INT_B):
-        state.thread_interrupts_b = uint64(state.thread_interrupts_b
-                                           | (uint64(1) << uint64(uint32(me) * uint32(8) + uint32(ctx))))
+        bit = thread_bit(me, ctx)
+        if uint32(me) < uint32(8):
+            state.thread_interrupts_b = uint64(state.thread_interrupts_b | bit)
+        else:
+            state.thread_interrupts_high[1] = uint64(state.thread_interrupts_high[1] | bit)
         state.stop_value = uint32(1)
         request_stop(state, STOP_INTERRUPT, me, ctx)
     elif address == uint32(n.CAP_INTERTHREAD_SIGNAL):
-        # [9:7] microengine, [6:4] context, [3:0] signal (assumed)
-        send_signal(state, me, ctx, uint32((value >> uint32(7)) & uint32(7)), uint32((value >> uint32(4)) & uint32(7)),
-                    uint32(value & uint32(15)), uint64(now + uint64(state.parameter[P_SIGNAL_INTERTHREAD])))
+        # [10:7] microengine, [6:4] context, [3:0] signal (assumed); a microengine that is not there hears nothing
+        to = uint32((value >> uint32(7)) & uint32(15))
+        if there(state, to):
+            send_signal(state, me, ctx, to, uint32((value >> uint32(4)) & uint32(7)),
+                        uint32(value & uint32(15)), uint64(now + uint64(state.parameter[P_SIGNAL_INTERTHREAD])))
     elif address == uint32(n.CAP_SELF_DESTRUCT_0) or address == uint32(n.CAP_SELF_DESTRUCT_1):
         word = (address >> uint32(2)) & uint32(1023)
         state.cap[word] = uint32(state.cap[word] | value)
     else:
         state.cap[(address >> uint32(2)) & uint32(1023)] = value
+
+
+@jit
+def thread_bit(me, ctx):
+    """The bit of a thread among 64, eight microengines."""
+    return uint64(uint64(1) << uint64(uint32(uint32(me) & uint32(7)) * uint32(8) + uint32(ctx)))
 
 
 @jit
@@ -98,9 +114,9 @@ def reflect_place(address, destination):
 
 
 @jit
-def reflect_engine(address):
+def reflect_engine(state, address):
     """Number of the microengine in a reflector address: cluster in bit 14, microengine in bits 13..10."""
-    return uint32((((uint32(address) >> uint32(14)) & uint32(1)) << uint32(2)) | ((uint32(address) >> uint32(10)) & uint32(3)))
+    return engine_at(state, (uint32(address) >> uint32(14)) & uint32(1), (uint32(address) >> uint32(10)) & uint32(15))
 
 
 @jit

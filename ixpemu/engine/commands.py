@@ -59,6 +59,7 @@ from ixpemu.engine.parameters import (
 )
 from ixpemu.engine.registers import note_in, note_out
 from ixpemu.engine.reserved import report
+from ixpemu.engine.sizes import cluster_of
 from ixpemu.engine.timing import (
     COMMAND_FAST_ALU,
     COMMAND_HASH_128,
@@ -186,7 +187,7 @@ def exact_command(state, engine, event, i, command):
     if command == uint32(COMMAND_FAST_ALU):
         event.value = engine.previous_alu
     if command == uint32(COMMAND_REFLECT_READ) or command == uint32(COMMAND_REFLECT_WRITE):
-        target = state.engines[reflect_engine(event.address)]
+        target = state.engines[reflect_engine(state, event.address)]
         target.watched = uint32(target.watched + uint32(1))
     elif uint32(i.unit) == uint32(UNIT_CAP):
         event.address = uint32(i.target)
@@ -198,7 +199,7 @@ def push_time(state, me, words, unit, when):
 
     They go over its cluster's S-push bus, from DRAM over the D-push bus. Pushes of a unit to a cluster keep their order.
     """
-    cluster = uint32(uint32(me) >> uint32(2))
+    cluster = cluster_of(state, me)
     order = uint32(uint32(2) * unit + cluster)
     ready = max(uint64(when), state.push_last[order])
     if unit == uint32(UNIT_DRAM):
@@ -224,7 +225,7 @@ def pull_time(state, me, words, bus_cycles, unit, now):
         cycles = uint32(state.parameter[P_PULL_D_WORD] * words)
         path = state.parameter[P_PULL_D]
     else:
-        bus = uint32(uint32(BUS_PULL0) + (uint32(me) >> uint32(2)))
+        bus = uint32(uint32(BUS_PULL0) + cluster_of(state, me))
         cycles = uint32(state.parameter[P_PULL_S_WORD] * words)
         path = state.parameter[P_PULL_S]
     if bus_cycles != uint32(0):

@@ -42,7 +42,6 @@ from ixpemu.engine.layout import (
     STOP_CYCLES,
     STOP_IDLE,
     STOP_OBSERVED,
-    STORE_WORDS,
     UNIT_DRAM,
     UNIT_MSF,
 )
@@ -52,6 +51,7 @@ from ixpemu.engine.receive import ALARM_BUS_IN
 from ixpemu.engine.registers import pending_marks
 from ixpemu.engine.reserved import report_at
 from ixpemu.engine.running import run_on, run_watched, take_in, take_in_all
+from ixpemu.engine.sizes import store_words
 from ixpemu.engine.transmit import ALARM_BUS_OUT
 from ixpemu.engine.units import access_cap, access_msf, flush_unit, flush_units
 from ixpemu.engine.watch import note_written, touched_in_flight, watch
@@ -108,7 +108,7 @@ def commit_engine(state, memory, m, now):
         swap_out(state, engine, now)
     else:
         ctx = engine.context
-        i = state.code[uint32(m * uint32(STORE_WORDS) + engine.pc[ctx])]
+        i = state.code[uint32(m * store_words(state) + engine.pc[ctx])]
         marks = uint32(i.marks) & pending_marks(engine, ctx)
         if marks & uint32(MARK_BREAK) and (engine.probed & uint32(2)) == uint32(0):
             engine.probed = uint32(engine.probed | uint32(2))

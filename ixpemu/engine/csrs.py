@@ -20,7 +20,6 @@ from ixpemu.engine.layout import (
     ALARM_FUTURE_COUNT,
     CONTEXTS,
     HOLD_FLAGS,
-    ME_COUNT,
     NEVER,
     OWN_BYTE_INDEX,
     RESERVED_NO_NEIGHBOR,
@@ -38,6 +37,7 @@ from ixpemu.engine.parameters import P_SIGNAL_NEIGHBOR, P_SIGNAL_SAME
 from ixpemu.engine.pointers import apply_due_shadows, write_saved_pointer, write_shadowed
 from ixpemu.engine.pseudo_random import next_random
 from ixpemu.engine.reserved import report
+from ixpemu.engine.sizes import cluster_of, in_cluster, store_words, there
 
 
 @jit
@@ -96,9 +96,9 @@ def read_private(engine, ctx, address, retired):
 
 
 @jit
-def own_number(engine):
+def own_number(state, engine):
     """Bits 7..3 of ACTIVE_CTX_STS: cluster in bit 7, microengine in the cluster in bits 6..3."""
-    return uint32(((engine.number >> uint32(2)) << uint32(7)) | ((engine.number & uint32(3)) << uint32(3)))
+    return uint32((cluster_of(state, engine.number) << uint32(7)) | (in_cluster(state, engine.number) << uint32(3)))
 
 
 @jit
@@ -108,7 +108,7 @@ def read_csr(state, engine, ctx, address, now):
     pointed = uint32(engine.csr_ctx_pointer & uint32(7))
     if address == uint32(n.CSR_ACTIVE_CTX_STS):
         busy = uint32(1) if engine.context < uint32(0x80) else uint32(0)
-        return uint32((busy << uint32(31)) | ((engine.pc[ctx] & uint32(0x3FFF)) << uint32(8)) | own_number(engine)
+        return uint32((busy << uint32(31)) | ((engine.pc[ctx] & uint32(0x3FFF)) << uint32(8)) | own_number(state, engine)
                       | (engine.context & uint32(7)))
     if address == uint32(n.CSR_TIMESTAMP_LOW):
         return uint32((uint64(now >> uint64(4)) + engine.timestamp_offset) & uint64(0xFFFFFFFF))
@@ -184,7 +184,7 @@ def write_csr(state, engine, ctx, address, value, now):
         following = address == uint32(n.CSR_NEXT_NEIGHBOR_SIGNAL)
         to = uint32(ctx) if (value >> uint32(7)) & uint32(1) else uint32(value & uint32(7))
         other = engine.number
-        if following and engine.number < uint32(ME_COUNT - 1):
+        if following and there(state, uint32(engine.number + uint32(1))):
             other = uint32(engine.number + uint32(1))
         elif not following and engine.number > uint32(0):
             other = uint32(engine.number - uint32(1))
@@ -232,7 +232,7 @@ def write_rare_csr(state, engine, ctx, address, value, now):
     elif address == uint32(n.CSR_NN_GET):
         write_shadowed(state, engine, ctx, SHADOW_NN_GET, value & uint32(127), engine.retired)
     elif address == uint32(n.CSR_INDIRECT_CTX_STS):
-        engine.pc[pointed] = value & uint32(0xFFF)
+        engine.pc[pointed] = value & uint32(store_words(state) - uint32(1))
     elif address == uint32(n.CSR_INDIRECT_CTX_SIG_EVENTS):
         engine.signals[pointed] = value & uint32(0xFFFF)
         update_ready(state, engine, pointed, UNIT_SIGNAL, now)
@@ -295,7 +295,7 @@ def future_due(engine, ctx, now):
 def set_future_counts(state):
     """Set the alarm to the first future count that is due."""
     first = uint64(NEVER)
-    for m in range(ME_COUNT):
+    for m in range(len(state.engines)):
         for ctx in range(CONTEXTS):
             first = min(first, state.engines[m].future_due[ctx])
     set_alarm(state, ALARM_FUTURE_COUNT, first)
@@ -304,7 +304,7 @@ def set_future_counts(state):
 @jit
 def future_count_event(state, now):
     """Raise the signals of all future counts that are due at `now`; each fires once."""
-    for m in range(ME_COUNT):
+    for m in range(len(state.engines)):
         engine = state.engines[m]
         for ctx in range(CONTEXTS):
             if engine.future_due[ctx] <= now:

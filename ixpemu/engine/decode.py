@@ -124,7 +124,7 @@ class _Places:
 Record = dict[str, int]
 
 
-def _private(decoded: Decoded) -> Record:
+def _private(decoded: Decoded, store: int) -> Record:
     record = {"op": OPERATIONS[decoded.variant.name]}
     places = _Places()
     operands = decoded.operands
@@ -148,14 +148,14 @@ def _private(decoded: Decoded) -> Record:
             break
     if decoded.variant.action == "crc":
         record["imm"] = control(values["type"], values["bytes"], values["bit_swap"], values["order"])
-    return record | _branch(decoded)
+    return record | _branch(decoded, store)
 
 
-def _branch(decoded: Decoded) -> Record:
+def _branch(decoded: Decoded, store: int) -> Record:
     timing = decoded.variant.timing
     defer = decoded.value("defer")
     early = timing.aborted if timing.early is None else timing.early
-    return {"target": decoded.value("target") % STORE_WORDS, "defer": defer, "abort": max(timing.aborted - defer, 0),
+    return {"target": decoded.value("target") % store, "defer": defer, "abort": max(timing.aborted - defer, 0),
             "early": max(early - defer, 0)}
 
 
@@ -210,14 +210,14 @@ def _operation(decoded: Decoded) -> Record:
     return record
 
 
-def _external(decoded: Decoded) -> Record:
+def _external(decoded: Decoded, store: int) -> Record:
     action = decoded.variant.action or ""
     if action in COMMANDS:
         return _command(decoded, *COMMANDS[action])
     if action in UNIT_OPERATIONS:
         return _operation(decoded)
     record = {"op": EXTERNAL.get(action, OP_MISSING), "marks": MARK_EXTERNAL}
-    record |= _branch(decoded)
+    record |= _branch(decoded, store)
     if record["op"] == OP_ARBITRATE:
         record["mask"] = decoded.value("signals") | (WAKEUP_ANY if decoded.value("any") else 0)
         record["variant"] = (ARBITRATE_VOLUNTARY if action == "arbitrate_voluntary" else 0) | (
@@ -239,7 +239,7 @@ def read_word(word: int, contexts: int) -> Decoded | None:
 
 
 @cache
-def _read(word: int, contexts: int) -> tuple[Any, str]:
+def _read(word: int, contexts: int, store: int) -> tuple[Any, str]:
     """The record of a word, and how it takes part in reading a local CSR: "reads", "delivers" or nothing."""
     row = np.zeros((), CODE)
     decoded = read_word(word, contexts)
@@ -247,7 +247,7 @@ def _read(word: int, contexts: int) -> tuple[Any, str]:
         record: Record = {"op": OP_ILLEGAL, "marks": MARK_EXTERNAL, "imm": word & 0xFFFFFFFF}
         role = ""
     else:
-        record = _private(decoded) if decoded.variant.private else _external(decoded)
+        record = _private(decoded, store) if decoded.variant.private else _external(decoded, store)
         role = "reads" if decoded.variant.action == "csr_read" else ""
         if record["op"] == OPERATIONS.get(_IMMEDIATE):
             role = "delivers"
@@ -262,13 +262,13 @@ _MOVE = next(
 )
 
 
-def decode_words(words: Iterable[int], contexts: int = 8) -> np.ndarray[Any, Any]:
-    """Code records of a program, shape (words,), dtype CODE."""
+def decode_words(words: Iterable[int], contexts: int = 8, store: int = STORE_WORDS) -> np.ndarray[Any, Any]:
+    """Code records of a program, shape (words,), dtype CODE. `store`: words of a control store in the layout; targets wrap."""
     values = [int(word) for word in words]
     out = np.zeros(len(values), CODE)
     pending = -1
     for address, word in enumerate(values):
-        row, role = _read(word, contexts)
+        row, role = _read(word, contexts, store)
         out[address] = row
         if pending == address - 1 and address > 0 and pending >= 0:
             if role == "delivers":
@@ -288,9 +288,9 @@ def _deliver(row: np.ndarray[Any, Any]) -> None:
     row["amount"], row["mask"], row["imm"] = 0, 0xFFFFFFFF, 0xFFFFFFFF
 
 
-def empty_store() -> np.ndarray[Any, Any]:
+def empty_store(store: int = STORE_WORDS) -> np.ndarray[Any, Any]:
     """A control store in which no word was written: running into it is reported."""
-    out = np.zeros(STORE_WORDS, CODE)
+    out = np.zeros(store, CODE)
     out["op"] = OP_STORE_END
     out["marks"] = MARK_EXTERNAL
     return out

@@ -14,23 +14,14 @@ from ixpemu.engine.count import find_first, pop_count_1, pop_count_2, pop_count_
 from ixpemu.engine.crc import crc
 from ixpemu.engine.csrs import csr_read, csr_write
 from ixpemu.engine.jit import jit
-from ixpemu.engine.layout import (
-    AFTER_GO,
-    AFTER_NOTHING,
-    CSR_VALUE,
-    RESERVED_DEFER,
-    SINK,
-    SPECIAL_A,
-    SPECIAL_B,
-    SPECIAL_D,
-    STORE_WORDS,
-)
+from ixpemu.engine.layout import AFTER_GO, AFTER_NOTHING, CSR_VALUE, RESERVED_DEFER, SINK, SPECIAL_A, SPECIAL_B, SPECIAL_D
 from ixpemu.engine.multiply import multiply_last, multiply_step
 from ixpemu.engine.observation import SEEN_ABORT, observing, see_branch, see_issue, see_value
 from ixpemu.engine.parameters import P_EARLY_BRANCH
 from ixpemu.engine.pointers import resolve
 from ixpemu.engine.registers import in_the_way
 from ixpemu.engine.reserved import report_at
+from ixpemu.engine.sizes import store_words
 
 OPERATIONS = {
     "alu.B": 0,
@@ -166,7 +157,8 @@ def run_private(state, engine, horizon, pending):
     file = engine.file
     ctx = engine.context
     window = uint32(ctx << uint32(4))
-    base = uint32(engine.number * uint32(STORE_WORDS))
+    base = uint32(engine.number * store_words(state))
+    last = uint32(store_words(state) - uint32(1))
     pc = engine.pc[ctx]
     slots = engine.slots
     early = state.parameter[P_EARLY_BRANCH]
@@ -196,7 +188,7 @@ def run_private(state, engine, horizon, pending):
         at = pc
         a = file[a_at]
         b = file[b_at]
-        pc = uint32(pc + uint32(1)) & uint32(STORE_WORDS - 1)
+        pc = uint32(pc + uint32(1)) & last
         clock = uint64(clock + uint64(1))
         if op < 51:
             if op < 25:
@@ -730,11 +722,11 @@ def run_private(state, engine, horizon, pending):
                             if op < 84:
                                 # 83: jump   branch.isa:124
                                 taken = True
-                                target = uint32(a + uint32(i.target)) & uint32(STORE_WORDS - 1)
+                                target = uint32(a + uint32(i.target)) & last
                             else:
                                 # 84: rtn   branch.isa:143
                                 taken = True
-                                target = a & uint32(STORE_WORDS - 1)
+                                target = a & last
             if observing():
                 see_branch(state, engine.number, ctx, at, uint64(clock - uint64(1)), taken, target, i.defer, a_at, b_at)
             if taken:

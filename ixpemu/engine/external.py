@@ -40,7 +40,6 @@ from ixpemu.engine.layout import (
     CSR_VALUE,
     EVENT_NEIGHBOR,
     INBOX_ROOM,
-    ME_COUNT,
     POINTER_NEIGHBOR,
     POINTER_NEIGHBOR_DIRECT,
     QUEUE_UNITS,
@@ -58,7 +57,6 @@ from ixpemu.engine.layout import (
     STOP_ATTENTION,
     STOP_HALT,
     STOP_RESERVED,
-    STORE_WORDS,
     UNIT_SCRATCH,
     UNIT_SIGNAL,
     VOLUNTARY,
@@ -81,6 +79,7 @@ from ixpemu.engine.parameters import P_NEIGHBOR_FULL, P_NEIGHBOR_PUT, P_NEIGHBOR
 from ixpemu.engine.pointers import resolve
 from ixpemu.engine.reserved import report
 from ixpemu.engine.rings import visible_flag
+from ixpemu.engine.sizes import store_words, there
 from ixpemu.engine.units import flush_unit, flush_units
 
 
@@ -114,7 +113,7 @@ def finish_issue(state, engine, ctx, now):
     """Account one issue cycle at `now`, step to the next instruction, and count a defer slot."""
     if observing():
         see_external(state, engine, ctx, now)
-    engine.pc[ctx] = uint32(engine.pc[ctx] + uint32(1)) & uint32(STORE_WORDS - 1)
+    engine.pc[ctx] = uint32(engine.pc[ctx] + uint32(1)) & uint32(store_words(state) - uint32(1))
     engine.clock = uint64(now + uint64(1))
     engine.retired = uint64(engine.retired + uint64(1))
     engine.instructions[ctx] = uint32(engine.instructions[ctx] + uint32(1))
@@ -311,7 +310,7 @@ def stop_engine(state, engine, i, ctx, now):
         finish_issue(state, engine, ctx, now)
         engine.ctx_enables = uint32(engine.ctx_enables | uint32(1 << 27))
         state.attention = uint32(state.attention | (uint32(1) << engine.number))
-        state.stop_pc = uint32(engine.pc[ctx] - uint32(1)) & uint32(STORE_WORDS - 1)
+        state.stop_pc = uint32(engine.pc[ctx] - uint32(1)) & uint32(store_words(state) - uint32(1))
         request_stop(state, STOP_HALT, engine.number, ctx)
         request_stop(state, STOP_ATTENTION, engine.number, ctx)
     else:
@@ -355,7 +354,7 @@ def input_state(state, engine, number, now):
 @jit
 def neighbor_of(state, engine):
     """Number of the microengine whose next-neighbour registers this one writes; itself in self mode, or if it is the last."""
-    if (engine.ctx_enables >> uint32(20)) & uint32(1) or engine.number == uint32(ME_COUNT - 1):
+    if (engine.ctx_enables >> uint32(20)) & uint32(1) or not there(state, uint32(engine.number + uint32(1))):
         return engine.number
     return uint32(engine.number + uint32(1))
 

@@ -14,14 +14,14 @@ from __future__ import annotations
 from numpy import uint32, uint64
 
 from ixpemu.engine.jit import jit
-from ixpemu.engine.layout import STORE_WORDS
 from ixpemu.engine.reserved import report_at
+from ixpemu.engine.sizes import store_words
 
 
 @jit
 def report_here(state, kind, engine, ctx, pc, value, clock):
     """Report an event of the instruction before address `pc` and cycle `clock`."""
-    address = uint32(pc - uint32(1)) & uint32(STORE_WORDS - 1)
+    address = uint32(pc - uint32(1)) & uint32(store_words(state) - uint32(1))
     report_at(state, kind, engine.number, ctx, address, value, uint64(clock - uint64(1)))
 
 

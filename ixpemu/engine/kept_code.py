@@ -89,6 +89,18 @@ def holds(function: str) -> bool:
     return FOLDER is not None and next(FOLDER.glob(f"{function}-{MARKS}"), None) is not None
 
 
+def noted(what: str) -> bool:
+    """Whether an earlier run has left a note, such as that the entries are kept for another type of state as well."""
+    return FOLDER is not None and (FOLDER / what).is_file()
+
+
+def note(what: str) -> None:
+    """Leave a note for runs to come, if there is room for it."""
+    if FOLDER is not None:
+        with contextlib.suppress(OSError):
+            (FOLDER / what).touch()
+
+
 class _Place(caching._CacheLocator):  # type: ignore[misc]     # numba has no types
     """Says that a function of the engine is kept in `FOLDER`, whose name is all that has to be the same."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from numpy import uint32, uint64
 
 from ixpemu.engine.jit import jit
-from ixpemu.engine.layout import ALARMS, KEY_ME, KEY_SHIFT, KEYS, LANE_ALARM, NEVER
+from ixpemu.engine.layout import ALARMS, KEY_ME, KEY_SHIFT, LANE_ALARM, NEVER
 
 
 @jit
@@ -54,7 +54,7 @@ def first_key(state):
     second = state.keys[1]
     third = state.keys[2]
     fourth = state.keys[3]
-    for k in range(4, KEYS, 4):
+    for k in range(4, len(state.keys), 4):
         key = state.keys[k]
         first = key if key < first else first
         key = state.keys[k + 1]

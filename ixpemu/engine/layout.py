@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+# Of the layout that IXP2400s have. Compiled code asks the state it works on (sizes.py): there is a larger layout (state.py).
 ME_COUNT = 8
 CONTEXTS = 8
 STORE_WORDS = 4096

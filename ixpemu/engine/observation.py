@@ -13,7 +13,8 @@ from numpy import uint8, uint16, uint32, uint64
 
 from ixpemu.engine.actions import OP_COMMAND, OP_CSR_WRITE, OP_OPERATION
 from ixpemu.engine.jit import jit, switch
-from ixpemu.engine.layout import CONSTANT, DRAM_OUT, SINK, SPECIAL_A, SPECIAL_B, STORE_WORDS
+from ixpemu.engine.layout import CONSTANT, DRAM_OUT, SINK, SPECIAL_A, SPECIAL_B
+from ixpemu.engine.sizes import store_words
 
 observing = switch("observing")
 """Whether this is the observed variant of an entry."""
@@ -122,7 +123,7 @@ def see_value(state, kind, me, ctx, pc, when, value, extra):
 def see_external(state, engine, ctx, when):
     """The external instruction at which a context stands issues at `when`. Its operands are those of commands and CSR writes."""
     pc = engine.pc[ctx]
-    i = state.code[uint32(engine.number * uint32(STORE_WORDS) + pc)]
+    i = state.code[uint32(engine.number * store_words(state) + pc)]
     a = uint32(CONSTANT)
     b = uint32(CONSTANT)
     command = i.op == OP_COMMAND or i.op == OP_OPERATION

@@ -27,6 +27,7 @@ from ixpemu.engine.layout import (
     UNIT_SRAM1,
 )
 from ixpemu.engine.reserved import report
+from ixpemu.engine.sizes import engine_at, in_cluster, there
 from ixpemu.engine.timing import COMMAND_RBUF, COMMAND_TBUF, COMMAND_WRITE, COUNTED
 
 # CODE.variant of a command.
@@ -95,10 +96,11 @@ def redirect(state, engine, event, i, word):
     ctx = uint32(event.ctx)
     if word >> uint32(31):
         number = (word >> uint32(26)) & uint32(31)
-        if number & uint32(0x0C):
+        me = engine_at(state, number >> uint32(4), number & uint32(15))
+        if in_cluster(state, number & uint32(15)) != number & uint32(15) or not there(state, me):
             report(state, RESERVED_OVERRIDE, engine.number, ctx, engine.pc[ctx], word)
         else:
-            event.me = uint8(((number >> uint32(4)) << uint32(2)) | (number & uint32(3)))
+            event.me = uint8(me)
     target = state.engines[event.me]
     if word & uint32(8):
         ctx = word & uint32(7)

@@ -105,8 +105,10 @@ MSF_PARAMETERS: tuple[str, ...] = (
     "port.longest_frame",
     "msf.element_unit_bytes",           # 0: the element size, 64: the IXP2800's way
     "msf.erratum_69",
+    "chip.microengines",
+    "chip.control_store_words",
 )
-"""Names of the parameters of MSF and ports, in the order of their places from `P_MSF_OWN` on."""
+"""Names of the parameters of MSF and ports, and of the size of the chip, in the order of their places from `P_MSF_OWN` on."""
 (P_MEGAHERTZ, P_MSF_BUS, P_MSF_BUS_OVERHEAD, P_MSF_STATUS, P_MSF_TIMEOUT_UNIT,
  P_PORT_COUNT, P_PORT_MEGABITS, P_PORT_FIFO, P_PORT_SEND_FIFO, P_PORT_LONGEST, P_MSF_UNIT,
- P_MSF_ERRATUM) = range(192, 192 + len(MSF_PARAMETERS))
+ P_MSF_ERRATUM, P_MICROENGINES, P_STORE_WORDS) = range(192, 192 + len(MSF_PARAMETERS))

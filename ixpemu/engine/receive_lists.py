@@ -22,6 +22,7 @@ from ixpemu.engine.layout import (
 from ixpemu.engine.msf_layout import ELEMENT_OWNED, ELEMENTS_MAX, THREADS_MAX
 from ixpemu.engine.parameters import P_MSF_STATUS, P_MSF_TIMEOUT_UNIT
 from ixpemu.engine.reserved import report_at
+from ixpemu.engine.sizes import engine_at, there
 
 RX_THREAD_FREELIST_TIMEOUT_0 = 0x50 // 4     # word offset
 NULL_STATUS = 1 << 9            # by analogy with the IXP2800's status word (M)
@@ -42,8 +43,13 @@ def deliver(state, which, now):
 
 
 @jit
-def entry_me(entry):
-    """Microengine of a free-list entry: bit 9 is the cluster, bits 8..7 the number in it."""
+def entry_me(state, entry):
+    """Microengine of a free-list entry: bit 9 is the cluster, bits 8..7 the number in it (IXP2400, H).
+
+    Where a cluster has eight, bit 11 is the cluster and bits 9..7 the number, as in the descendant (M).
+    """
+    if state.cluster_shift > uint32(2):
+        return engine_at(state, (entry >> uint32(11)) & uint32(1), (entry >> uint32(7)) & uint32(7))
     return uint32((entry >> uint32(7)) & uint32(7))
 
 
@@ -58,7 +64,7 @@ def push_status(state, which, status, second, packet, now):
     signals = uint32((uint32(1) << uint32(entry >> uint32(12))) & uint32(0xFFFE))
     first = uint32(uint32(SRAM_IN) + uint32(16) * ctx + (entry & uint32(15)))
     ready = uint64(now + uint64(state.parameter[P_MSF_STATUS]))
-    slot = push_words(state, entry_me(entry), ctx, first, uint32(2), signals, UNIT_RECEIVE, packet, ready)
+    slot = push_words(state, entry_me(state, entry), ctx, first, uint32(2), signals, UNIT_RECEIVE, packet, ready)
     state.events[slot].words[0] = uint32(status)
     state.events[slot].words[1] = uint32(second)
     restart_timer(state, which, now)
@@ -68,11 +74,12 @@ def push_status(state, which, status, second, packet, now):
 def add_thread(state, which, entry, now):
     """A write to RX_THREAD_FREELIST_`which`: the thread waits for an element.
 
-    Reported: a 65th thread on a list; an entry without a signal, or whose second register is the next context's.
+    Reported: a 65th thread on a list; an entry without a signal, of a microengine that is not there, or whose second register is
+    the next context's.
     """
     msf = state.msf
     entry = uint32(entry & uint32(0xFFFF))
-    me = entry_me(entry)
+    me = entry_me(state, entry)
     ctx = uint32((entry >> uint32(4)) & uint32(7))
     tail = msf.thread_tail[which]
     if uint32(tail - msf.thread_head[which]) >= uint32(THREADS_MAX):
@@ -80,7 +87,7 @@ def add_thread(state, which, entry, now):
         return
     four = state.engines[me].ctx_enables >> uint32(31)
     if entry >> uint32(12) == uint32(0) or (entry & uint32(15) == uint32(15) and four == uint32(0)) or (
-            four & ctx & uint32(1)):
+            four & ctx & uint32(1)) or not there(state, me):
         report_at(state, RESERVED_THREAD_ENTRY, me, ctx, msf.writer_pc, entry, now)
     msf.thread_ring[uint32(which * uint32(THREADS_MAX) + (tail & uint32(THREADS_MAX - 1)))] = uint16(entry)
     msf.thread_tail[which] = uint32(tail + uint32(1))

@@ -25,18 +25,17 @@ from ixpemu.engine.layout import (
     EVENT_PUSH,
     HOLD_FLAGS,
     MARK_EXTERNAL,
-    ME_COUNT,
     NEVER,
     QUEUE_UNITS,
     RESERVED_SIGNAL_LOST,
     STOP_COMMIT,
-    STORE_WORDS,
     UNIT_COUNT,
 )
 from ixpemu.engine.observation import SEEN_PACKET, SEEN_SIGNAL, observing, see_push, see_signals, see_value
 from ixpemu.engine.parameters import P_LOOKAHEAD
 from ixpemu.engine.registers import filled, pending_marks
 from ixpemu.engine.reserved import report_at
+from ixpemu.engine.sizes import store_words
 from ixpemu.engine.units import flush_unit
 from ixpemu.engine.watch import note_written
 
@@ -164,7 +163,7 @@ def local_step(state, memory, engine, when):
         swap_out(state, engine, when)
         return True
     ctx = engine.context
-    i = state.code[uint32(engine.number * uint32(STORE_WORDS) + engine.pc[ctx])]
+    i = state.code[uint32(engine.number * store_words(state) + engine.pc[ctx])]
     marks = uint32(i.marks) & pending_marks(engine, ctx)
     if marks == uint32(0):
         return True                         # what held it up has arrived
@@ -184,7 +183,7 @@ def local_step(state, memory, engine, when):
 @jit
 def take_in_all(state, memory, until):
     """All microengines take in what has arrived by `until`: before somebody outside looks at them."""
-    for m in range(ME_COUNT):
+    for m in range(len(state.engines)):
         engine = state.engines[m]
         if engine.arrivals != uint32(0):
             take_in(state, memory, engine, until, until)

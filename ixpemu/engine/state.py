@@ -1,9 +1,13 @@
 """The chip's state record as a whole, and how a fresh one is made. Its parts are in layout.py and msf_layout.py.
 
+There are two layouts: STATE, for eight microengines of 4,096 words, and a larger one for an IXP2800 or for larger control stores.
+
 Not here: what any field does, and the parameters' values.
 """
 
 from __future__ import annotations
+
+from functools import cache
 
 import numpy as np
 
@@ -20,6 +24,7 @@ from ixpemu.engine.layout import (
     EVENT,
     EVENTS,
     HANDLES,
+    KEY_ME,
     KEY_SHIFT,
     KEYS,
     MARK_EXTERNAL,
@@ -108,6 +113,8 @@ STATE = np.dtype([
     ("reserved_pc", "u4", (RESERVED_ROWS,)), ("reserved_value", "u4", (RESERVED_ROWS,)),
     ("reserved_time", "u8", (RESERVED_ROWS,)), ("reserved_count", "u4", (RESERVED_ROWS,)),
     ("reserved_allowed", "u8"),             # kinds (mask) that nobody wants to hear of
+    ("cluster_shift", "u4"),                # a microengine's number shifted right by it is its cluster
+    ("thread_interrupts_high", "u8", (2,)), # XSCALE_INT_A and _B of microengines 8..15
     ("engines", ENGINE, (ME_COUNT,)),
     ("msf", MSF),
     ("events", EVENT, (EVENTS + QUEUE_UNITS * SILENT,)),
@@ -128,20 +135,60 @@ STATE = np.dtype([
 ], align=True)
 
 
-def new_state() -> np.recarray:
-    """A chip after power-up, as a record array of one row: nothing enabled, nothing scheduled, no parameters, no memory map."""
-    array = np.zeros(1, STATE).view(np.recarray)
+PER_WORD = ("code", "watch_rules", "watch_kind", "watch_left", "store")
+"""Fields with an element for each word of each control store."""
+
+LARGE = (16, 8192)
+"""Microengines and store words of the layout for chips that the usual one has no room for."""
+
+
+@cache
+def state_type(engines: int, words: int) -> np.dtype:
+    """STATE for another number of microengines and words of a control store (a power of two).
+
+    Compiled code is compiled anew for each type: all sizes in it are constants.
+    """
+    per_engine = ("instructions", "aborted", "stalled")
+    by_unit = engines * UNIT_COUNT
+    packet = _resized(PACKET, {name: engines for name in per_engine} | {"refs": by_unit, "waits": by_unit})
+    state = _resized(STATE, {"keys": KEY_ME + engines, "engines": engines, **dict.fromkeys(PER_WORD, engines * words)})
+    fields = [(name, packet if name == "packets" else field.base, field.shape) for name, field in _fields(state)]
+    return np.dtype(fields, align=True)
+
+
+def _fields(record: np.dtype) -> list[tuple[str, np.dtype]]:
+    """The fields of a record by name, in order."""
+    return [(name, record[name]) for name in record.names or ()]
+
+
+def _resized(record: np.dtype, lengths: dict[str, int]) -> np.dtype:
+    """The record with other lengths of some of its arrays."""
+    return np.dtype(
+        [(name, field.base, (lengths[name],) if name in lengths else field.shape) for name, field in _fields(record)], align=True)
+
+
+def layout_for(engines: int, words: int) -> tuple[int, int]:
+    """The layout, as microengines and store words, that has room for a chip."""
+    return (ME_COUNT, STORE_WORDS) if engines <= ME_COUNT and words <= STORE_WORDS else LARGE
+
+
+def new_state(engines: int = ME_COUNT, words: int = STORE_WORDS) -> np.recarray:
+    """A chip after power-up, as a record array of one row: nothing enabled, nothing scheduled, no parameters, no memory map.
+
+    `engines`, `words`: a layout that `layout_for` gives.
+    """
+    array = np.zeros(1, STATE if (engines, words) == (ME_COUNT, STORE_WORDS) else state_type(engines, words)).view(np.recarray)
     state = array[0]
     state.code["op"] = OP_STORE_END
     state.code["marks"] = MARK_EXTERNAL
     never = NEVER << KEY_SHIFT
-    state.keys[:] = [never | k for k in range(KEYS)]
+    state.keys[:] = [never | k for k in range(len(state.keys))]
     state.alarm[:] = NEVER
     state.free_slot[:] = np.arange(EVENTS)[::-1]
     state.free_events = EVENTS
     state.bus_chunk[:] = NEVER
     state.packet_next = 1
-    for m in range(ME_COUNT):
+    for m in range(engines):
         engine = state.engines[m]
         engine.number = m
         engine.context = 0x80 | (CONTEXTS - 1)          # the first dispatch looks at context 0 first

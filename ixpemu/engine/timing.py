@@ -24,6 +24,7 @@ from ixpemu.engine.parameters import (
     P_HASH_WORD,
     P_SCRATCH_COMMAND,
 )
+from ixpemu.engine.sizes import cluster_of
 
 # What a unit is asked to do; CODE.command and EVENT.command.
 (COMMAND_READ, COMMAND_WRITE, COMMAND_GET, COMMAND_PUT, COMMAND_RBUF, COMMAND_TBUF, COMMAND_FAST,
@@ -43,7 +44,7 @@ def queue_place(state, engine, unit, now):
     Reserves FIFO slot and bus. There is a place when the command `cost_queue` places earlier has started.
     """
     path = uint64(state.parameter[P_COMMAND_PATH])
-    cluster = uint32(engine.number >> uint32(2))
+    cluster = cluster_of(state, engine.number)
     departure = max(uint64(now + uint64(1)), state.command_bus[cluster])
     back = uint32(uint32(state.queue_next[unit] - state.cost_queue[unit]) & uint32(QUEUE_DEPTH_MAX - 1))
     departure = max(departure, uint64(max(state.queue_time[uint32(unit * uint32(QUEUE_DEPTH_MAX) + back)], path) - path))

@@ -15,7 +15,6 @@ from ixpemu.engine.jit import jit
 from ixpemu.engine.lanes import request_stop, set_alarm
 from ixpemu.engine.layout import (
     ALARM_TRANSMIT,
-    ME_COUNT,
     NEVER,
     PACKET_SENT,
     RESERVED_CONTROL_WORD,
@@ -46,6 +45,7 @@ from ixpemu.engine.msf_partitions import (
 from ixpemu.engine.parameters import P_MEGAHERTZ, P_PORT_COUNT, P_PORT_LONGEST, P_PORT_MEGABITS, P_PORT_SEND_FIFO
 from ixpemu.engine.receive import HEADER_BYTES, SHORTEST_FRAME, bus_cycles
 from ixpemu.engine.reserved import report, report_at
+from ixpemu.engine.sizes import engine_count
 
 ALARM_BUS_OUT = ALARM_TRANSMIT + PORTS
 PREAMBLE_AND_CHECK = 12         # bytes on the wire beside the frame itself, without the gap
@@ -106,7 +106,7 @@ def control_written(state, word, me, ctx, now):
     msf.send_pending[partition] = uint32(msf.send_pending[partition] + uint32(1))
     msf.send_writer[element] = uint32((uint32(me) << uint32(24)) | (uint32(ctx) << uint32(16)) | msf.writer_pc)
     msf.send_packet[element] = uint32(0)
-    if uint32(me) < uint32(ME_COUNT):
+    if uint32(me) < engine_count(state):
         msf.send_packet[element] = state.engines[me].packet[ctx]
     start_bus_out(state, now)
 

@@ -233,7 +233,7 @@ def access_cap(state, memory, entry, now):
     flush_unit(state, memory, UNIT_SCRATCH, now)        # its ring CSRs and the hash multipliers may be read or written
     flush_unit(state, memory, UNIT_HASH, now)
     # A reflector command stays with the microengine of its first word.
-    target = state.engines[reflect_engine(entry.address)]
+    target = state.engines[reflect_engine(state, entry.address)]
     if command == uint32(COMMAND_REFLECT_READ) or command == uint32(COMMAND_REFLECT_WRITE):
         target.watched = uint32(target.watched - uint32(1))
     if command == uint32(COMMAND_READ) or command == uint32(COMMAND_REFLECT_READ):

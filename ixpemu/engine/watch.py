@@ -29,11 +29,11 @@ from ixpemu.engine.layout import (
     SPECIAL_D,
     SRAM_IN,
     SRAM_OUT,
-    STORE_WORDS,
     UNIT_HASH,
     WATCHED_WORDS,
 )
 from ixpemu.engine.reserved import report
+from ixpemu.engine.sizes import store_words
 from ixpemu.engine.timing import COMMAND_HASH_128
 
 # What to look at, by instruction: STATE.watch_rules. The first four are settled once by each context.
@@ -47,7 +47,7 @@ WATCH_T_INDEX, WATCH_NOTE_T_INDEX, WATCH_ALWAYS = 256, 512, 1024
 def watch(state, engine, i, ctx, now):
     """Look at the marked instruction `i` at which `engine` stands and which executes at `now`."""
     pc = engine.pc[ctx]
-    at = uint32(engine.number * uint32(STORE_WORDS) + pc)
+    at = uint32(engine.number * store_words(state) + pc)
     rules = state.watch_rules[at]
     if rules & uint32(ONCE):
         rules = watch_registers(state, engine, i, ctx, at, rules)
@@ -201,8 +201,8 @@ def touched_in_flight(state, engine, i, ctx, pc, in_slots):
 def show_marks(state, engine):
     """Contexts were enabled: mark again what they have not looked at."""
     engine.watch_hidden = uint32(0)
-    first = uint32(engine.number * uint32(STORE_WORDS))
-    for k in range(STORE_WORDS):
+    first = uint32(engine.number * store_words(state))
+    for k in range(store_words(state)):
         at = uint32(first + uint32(k))
         if state.watch_rules[at]:
             state.code[at].marks = uint8(uint32(state.code[at].marks) | uint32(MARK_WATCH))

@@ -205,7 +205,7 @@ class Writer:
                 case Branch(condition):
                     out.append(f"taken = {self.condition(condition)}")
                 case Jump(address):
-                    out += ["taken = True", f"target = {self.expression(address)} & uint32(STORE_WORDS - 1)"]
+                    out += ["taken = True", f"target = {self.expression(address)} & last"]
                 case Act(action, False) if action in ACTIONS:
                     target = "file[CSR_VALUE] = " if action == "csr_read" else "result = " if self.reads_result() else ""
                     out.append(f"{target}{action}({ARGUMENTS})")

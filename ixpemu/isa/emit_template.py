@@ -8,13 +8,13 @@ NUMBERS_HEAD = '''\
 
 FIXED_IMPORTS = {
     "jit": ("jit",),
-    "layout": ("AFTER_GO", "AFTER_NOTHING", "CSR_VALUE", "RESERVED_DEFER", "SINK", "SPECIAL_A", "SPECIAL_B", "SPECIAL_D",
-               "STORE_WORDS"),
+    "layout": ("AFTER_GO", "AFTER_NOTHING", "CSR_VALUE", "RESERVED_DEFER", "SINK", "SPECIAL_A", "SPECIAL_B", "SPECIAL_D"),
     "observation": ("SEEN_ABORT", "observing", "see_branch", "see_issue", "see_value"),
     "parameters": ("P_EARLY_BRANCH",),
     "pointers": ("resolve",),
     "registers": ("in_the_way",),
     "reserved": ("report_at",),
+    "sizes": ("store_words",),
 }
 """What the fixed text needs of the engine's modules; the actions of the cases come to it."""
 
@@ -73,7 +73,8 @@ def run_private(state, engine, horizon, pending):
     file = engine.file
     ctx = engine.context
     window = uint32(ctx << uint32(4))
-    base = uint32(engine.number * uint32(STORE_WORDS))
+    base = uint32(engine.number * store_words(state))
+    last = uint32(store_words(state) - uint32(1))
     pc = engine.pc[ctx]
     slots = engine.slots
     early = state.parameter[P_EARLY_BRANCH]
@@ -103,7 +104,7 @@ def run_private(state, engine, horizon, pending):
         at = pc
         a = file[a_at]
         b = file[b_at]
-        pc = uint32(pc + uint32(1)) & uint32(STORE_WORDS - 1)
+        pc = uint32(pc + uint32(1)) & last
         clock = uint64(clock + uint64(1))
         if op < {flags}:
 {flag_cases}

@@ -30,7 +30,6 @@ from ixpemu.engine.layout import (
     SPECIAL_B,
     SPECIAL_D,
     SRAM_IN,
-    STORE_WORDS,
     UNIT_CAP,
     UNIT_DRAM,
     UNIT_HASH,
@@ -71,6 +70,7 @@ class Races:
 
     def __init__(self, chip: Chip, images: Mapping[int, Image] | None = None) -> None:
         self._code = chip.state.code
+        self._room = chip.me[0].store_room
         self._images = dict(images or {})
         self._found: dict[Any, Race] = {}
         self._clocks: dict[int, Clock] = {}
@@ -126,7 +126,7 @@ class Races:
 
     def _shared_operands(self, events: Events) -> tuple[Any, Any, Any]:
         """Whether operands a and b and the destination of each event are registers that its microengine's contexts share."""
-        index = np.minimum(events["me"], 7).astype(np.int64) * STORE_WORDS + events["pc"]
+        index = np.minimum(events["me"], 7).astype(np.int64) * self._room + events["pc"]
         special = self._code["special"][index]
         masks = []
         for name, place, bit in (("a", "a", SPECIAL_A), ("b", "b", SPECIAL_B), ("d", "place", SPECIAL_D)):

@@ -32,7 +32,6 @@ from ixpemu.engine.layout import (
     SINK,
     SRAM_IN,
     SRAM_OUT,
-    STORE_WORDS,
     UNIT_NAMES,
     UNIT_SRAM0,
     UNIT_SRAM1,
@@ -114,9 +113,10 @@ class Program:
     """The instructions of one microengine: the window of each destination, and its source line or disassembly."""
 
     def __init__(self, chip: Chip, me: int, image: Image | None) -> None:
-        first = me * STORE_WORDS
-        self._windows = chip.state.code["d_window"][first : first + STORE_WORDS]
-        self._words = chip.state.store[first : first + STORE_WORDS]
+        room = chip.me[me].store_room
+        first = me * room
+        self._windows = chip.state.code["d_window"][first : first + room]
+        self._words = chip.state.store[first : first + room]
         self._image = image
         self._contexts = chip.me[me].contexts
         self._sources: dict[int, str] = {}

@@ -22,7 +22,8 @@ BOARD = {
     "chip.megahertz": 600, "msf.bus_megahertz": 104, "msf.bus_overhead_words": 2, "msf.status_cycles": 10,
     "msf.timeout_unit_cycles": 1, "port.count": 3, "port.megabits": 1000, "port.receive_fifo_bytes": 16_384,
     "port.transmit_fifo_bytes": 16_384, "port.longest_frame": 1_518,
-    "msf.element_unit_bytes": 0, "msf.erratum_69": 1,
+    "msf.element_unit_bytes": 0, "msf.erratum_69": 1, "chip.microengines": 8,
+    "chip.control_store_words": 4096,
 }
 HOST = 255
 
@@ -80,6 +81,7 @@ class Media:
         self.state.mode = 1
         for place, name in enumerate(MSF_PARAMETERS):
             self.state.parameter[P_MSF_OWN + place] = (BOARD | self.changes)[name]
+        self.state.cluster_shift = 2
         self.state.parameter[P_PUSH_S] = 4
         self.state.parameter[P_PUSH_S_WORD] = 1
         self.state.stop_at_packets = 1 << 60

@@ -56,7 +56,7 @@ def test_a_good_file(folder: Path) -> None:
     ('"tx.uc"', '"tz.uc"', codes.APP_FILE_MISSING, 3, "me[1] names 'tz.uc', which is not there", "did you mean 'tx.uc'?"),
     ('"routes.txt"', '"none.txt"', codes.APP_FILE_MISSING, 5, "tables names 'none.txt'", "looked for"),
     ("index = 4", "index = 0", codes.FILE_BAD_VALUE, 3, "index 0 is given twice", "one entry"),
-    ("index = 4", "index = 8", codes.FILE_BAD_VALUE, 3, "index 8 is out of range", "0 to 7"),
+    ("index = 4", "index = 16", codes.FILE_BAD_VALUE, 3, "index 16 is out of range", "0 to 15"),
     ("index = 4, ", "", codes.FILE_MISSING_KEY, 3, "me[1] lacks the key 'index'", "index = ..."),
     ("contexts = 8", "contexts = 6", codes.FILE_BAD_VALUE, 2, "4 or 8 contexts, not 6", "contexts = 4"),
     ("gbps = 1.0", "gbps = 0", codes.FILE_BAD_VALUE, 4, "gbps 0 is out of range", "more than 0"),

@@ -8,10 +8,10 @@ import pytest
 from ixpemu import Chip
 from ixpemu.cli_isa import timing_command
 from ixpemu.diagnostics import UserError
-from ixpemu.engine.layout import FIFO_DEPTH_MAX, QUEUE_DEPTH_MAX, STORE_WORDS
+from ixpemu.engine.layout import FIFO_DEPTH_MAX, QUEUE_DEPTH_MAX
 from ixpemu.engine.msf_layout import PORTS
 from ixpemu.engine.parameters import MSF_PARAMETERS, PARAMETERS
-from ixpemu.engine.state import new_state
+from ixpemu.engine.state import LARGE, new_state
 from ixpemu.isa import instruction_set
 from ixpemu.isa.chipfile import load_chip
 from ixpemu.isa.latencies import LATENCIES
@@ -59,7 +59,7 @@ def test_a_latency_fills_up_what_other_values_leave() -> None:
     ({"sram.read_cycles": "9" * 19}, ["out of range", "0 to 100,000 cycles", "it is 72 here", "L)"]),
     ({"me.fifo_depth": 0}, ["me.fifo_depth = 0 is out of range", "1 to 16 commands"]),
     ({"me.early_branch": 2}, ["0 to 1;"]),
-    ({"chip.control_store_words": 1}, ["4,096 words and nothing else"]),
+    ({"chip.control_store_words": 1}, ["256 to 8,192 words"]),
     ({"dram.latency": 33}, ["dram.latency = 33 is out of range", "34 to 100,034 cycles", "dram.row_miss_cycles", "120 here"]),
     ({"dram.latency": 150, "dram.read_cycles": 99}, ["dram.latency and dram.read_cycles are both set", "leave one out"]),
 ])
@@ -79,15 +79,17 @@ def test_names_of_latencies_are_no_parameters_and_what_they_set_is_one() -> None
 
 def test_every_figure_reaches_the_engine_or_is_known_not_to() -> None:
     """The others are read by name: sizes of memories by the chip, costs of the XScale by the XScale."""
-    by_name = {name for name in CHIP if name.startswith(("xscale.", "memory."))} | {"chip.control_store_words"}
+    by_name = {name for name in CHIP if name.startswith(("xscale.", "memory."))}
+    by_name |= {"chip.product_id", "chip.cluster_microengines"}
     assert set(PARAMETERS) | set(MSF_PARAMETERS) | by_name == set(CHIP)
 
 
 def test_ranges_are_what_the_engine_has_room_for() -> None:
-    state = new_state()[0]
+    state = new_state(*LARGE)[0]
     for name, most in {
         "me.fifo_depth": FIFO_DEPTH_MAX, "dram.banks": len(state.dram_row), "port.count": PORTS,
-        "chip.control_store_words": STORE_WORDS, "me.shadow": len(state.engines[0].shadow_due) - 3,
+        "chip.control_store_words": len(state.code) // len(state.engines), "chip.microengines": len(state.engines),
+        "me.shadow": len(state.engines[0].shadow_due) - 3,
         **{f"{unit}.queue_depth": QUEUE_DEPTH_MAX for unit in ("sram", "scratch", "hash", "dram", "msf", "cap")},
     }.items():
         assert CHIP.parameters[name].high == most, name
@@ -98,7 +100,8 @@ def test_ranges_are_what_the_engine_has_room_for() -> None:
 @pytest.mark.parametrize("end", ["low", "high"])
 @pytest.mark.parametrize("name", [name for name in CHIP if not name.startswith("memory.")])
 def test_a_chip_runs_at_both_ends_of_every_range(name: str, end: str) -> None:
-    chip = Chip(CHIP.override({name: getattr(CHIP.parameters[name], end)}))
+    sixteen = {"chip.cluster_microengines": 8} if name == "chip.microengines" else {}
+    chip = Chip(CHIP.override({name: getattr(CHIP.parameters[name], end), **sixteen}))
     chip.load_words(0, PROGRAM)
     chip.start(0, 0x3)
     chip.run(cycles=700)
