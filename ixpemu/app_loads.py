@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ixpemu.engine.layout import UNIT_CAP, UNIT_DRAM, UNIT_HASH, UNIT_MSF, UNIT_SCRATCH, UNIT_SRAM0, UNIT_SRAM1
+from ixpemu.engine.layout import UNIT_CAP, UNIT_DRAM, UNIT_HASH, UNIT_MSF, UNIT_PCI, UNIT_SCRATCH, UNIT_SRAM0, UNIT_SRAM1
 from ixpemu.trace.summary import Load, line_gbps
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _PORTS = {
     2 * UNIT_SRAM1: "SRAM channel 1, reads", 2 * UNIT_SRAM1 + 1: "SRAM channel 1, writes",
     2 * UNIT_SCRATCH: "scratch memory", 2 * UNIT_HASH: "hash unit", 2 * UNIT_DRAM: "DRAM", 2 * UNIT_MSF: "MSF, reads",
     2 * UNIT_MSF + 1: "MSF, writes",
-    2 * UNIT_CAP: "CAP",
+    2 * UNIT_CAP: "CAP", 2 * UNIT_PCI: "PCI",
 }
 LIMIT = 0.95                # from this load on a part is taken to be what limits
 

@@ -14,13 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ixpemu import arguments, chip_snapshot, codes
-from ixpemu.chip_agents import STORE, Agent, Entry, Journal, SavingAgent
+from ixpemu.chip_agents import LOAD, PATCH, PROBE, STORE, Agent, Entry, Journal, SavingAgent, halves, whole
+from ixpemu.chip_bus import XScaleBus
 from ixpemu.chip_csrs import Cap, Hash, Msf
 from ixpemu.chip_deadlock import deadlock
 from ixpemu.chip_drive import Drive
 from ixpemu.chip_memory import Memory, Scratch, flag_pages
 from ixpemu.chip_observe import Sink, kinds_of
 from ixpemu.chip_parameters import configure
+from ixpemu.chip_patch import Patch
+from ixpemu.chip_pci import Pci
 from ixpemu.chip_ports import Ports
 from ixpemu.chip_probes import Probes
 from ixpemu.chip_queues import Channel
@@ -30,7 +33,7 @@ from ixpemu.chip_snapshot import Snapshot
 from ixpemu.chip_stop import Stop, places
 from ixpemu.chip_views import Microengine, Numbered
 from ixpemu.diagnostics import Diagnostic, user_error
-from ixpemu.engine.host import HOST_ENABLE, HOST_ORIGINATE, HOST_RESET, READS, host_call
+from ixpemu.engine.host import HOST_ENABLE, HOST_ORIGINATE, HOST_RESET, changes, host_call
 from ixpemu.engine.jit import arithmetic, passed
 from ixpemu.engine.layout import (
     CONTEXTS,
@@ -97,16 +100,20 @@ class Chip:
         """The images that were loaded, by microengine."""
         self._breaks: set[tuple[int, int]] = set()
         state, memory = self.state, self._memory
+        self._patch = Patch(self._array, lambda offset, words: self._note(PATCH, (offset,), words))
         self.sram = Numbered("SRAM channel", codes.MEMORY_ADDRESS, (
             Channel(k, memory, self._store, state, self._call) for k in range(2)))
         self.dram = Memory("DRAM", memory, int(state.dram_base), int(state.dram_words), self._store)
         self.scratch = Scratch(memory, int(state.scratch_base), int(state.scratch_words), self._store, state, self._call)
         self.me = Numbered("microengine", codes.ME_UNKNOWN, (
-            Microengine(k, state, self._call) for k in range(self.parameters["chip.microengines"])))
-        self.msf = Msf(state, self._call)
+            Microengine(k, state, self._call, self._patch) for k in range(self.parameters["chip.microengines"])))
+        self.msf = Msf(state, self._call, self._patch)
         self.cap = Cap(self._call)
         self.hash = Hash(state, self._call)
-        self.probes = Probes(state)
+        host = Memory("host memory", memory, int(state.host_base), int(state.host_words), self._store)
+        self.pci = Pci(self._call, host, self.sram, self.dram)
+        self.xscale = XScaleBus(self._call, self.dram, self.sram, self.scratch, [me.chip_number for me in self.me])
+        self.probes = Probes(state, lambda placed: self._note(PROBE, placed))
         self.ports = Ports(self._array, lambda: self._drive.cycle)
         self._drive = Drive(self._array, memory, self.me, self.ports, self.images)
         if mode in ("trace", "races"):
@@ -213,8 +220,10 @@ class Chip:
     def load_words(self, me: int, words: Iterable[int], contexts: int = 8, start: bool = True) -> None:
         """The same with bare words. UserError for more than the control store has room for."""
         engine = self._me(me)
-        engine.load(checked_words(words), context_mode(contexts))
+        checked, contexts = checked_words(words), context_mode(contexts)
         self.probes.forget(engine.number)
+        engine.load(checked, contexts)
+        self._note(LOAD, (engine.number, contexts), halves(checked))
         self.images.pop(engine.number, None)
         self._break_marks()
         if start:
@@ -273,11 +282,15 @@ class Chip:
         with arithmetic():
             result = int(host_call(self._states, self._memory, np.uint64(operation), np.uint64(a), np.uint64(b), np.uint64(c),
                                    np.uint64(self._drive.cycle)))
-        if operation not in READS:
+        self._drive.refresh()
+        if changes(operation, a, b):
             self.journal.note(Entry(self._drive.cycle, operation, (a, b, c), result=result))
         if self._drive.observation.sinks:
             self._drive.observation.host(self._drive.cycle, operation, a, b, c, result)
         return result
+
+    def _note(self, operation: int, arguments: tuple[int, ...], words: npt.NDArray[np.uint32] | None = None) -> None:
+        self.journal.note(Entry(self._drive.cycle, operation, arguments, words))
 
     def _store(self, index: int, words: npt.NDArray[np.uint32]) -> None:
         self._memory[index : index + len(words)] = words
@@ -403,15 +416,25 @@ class Chip:
                     continue
                 while self._drive.cycle < entry.cycle:
                     stop = self.run(cycles=entry.cycle - self._drive.cycle)
-                if entry.words is not None:
-                    self._store(entry.arguments[0], entry.words)
-                else:
-                    self._call(entry.operation, *entry.arguments)
+                self._again(entry)
             while self._drive.cycle < cycle:
                 stop = self.run(cycles=cycle - self._drive.cycle)
         finally:
             self._drive.agents = agents
         return stop
+
+    def _again(self, entry: Entry) -> None:
+        """Do what a journal entry says, now."""
+        if entry.operation == PROBE:
+            self.probes.place(*entry.arguments)
+        elif entry.words is None:
+            self._call(entry.operation, *entry.arguments)
+        elif entry.operation == LOAD:
+            self.load_words(entry.arguments[0], whole(entry.words), entry.arguments[1], start=False)
+        elif entry.operation == PATCH:
+            self._patch.write(entry.arguments[0], entry.words)
+        else:
+            self._store(entry.arguments[0], entry.words)
 
     def __repr__(self) -> str:
         return f"<{self.family} {self.parameters.name} at cycle {self._drive.cycle:,}: {self.where()}>"

@@ -7,7 +7,7 @@ replaying a journal does the same again without calling an agent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -28,8 +28,9 @@ class Agent(Protocol):
     def act(self, cycle: int) -> None:
         """Do everything that is due by `cycle`, through the chip's methods. The chip stands at `cycle`."""
 
-    def interrupt(self, cycle: int, source: str) -> None:
-        """`source` ("thread_a", "thread_b" or "attention") was raised at `cycle`; may change what `due` says."""
+    def interrupt(self, cycle: int, source: str) -> bool | None:
+        """`source` (a name of INTERRUPTS in ixpemu/engine/layout.py: "thread_a", "attention", ...) was raised at `cycle`; may
+        change what `due` says. True if it will deal with it: then a breakpoint of a microengine does not end the run."""
 
 
 @runtime_checkable
@@ -45,7 +46,7 @@ class SavingAgent(Agent, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One access: at `cycle`, `operation` (HOST_*) with its arguments, or a memory write of `words` at `arguments[0]`."""
+    """One access: at `cycle`, `operation` (HOST_*, or one of those below) with its arguments and `words`."""
 
     cycle: int
     operation: int
@@ -55,7 +56,21 @@ class Entry:
 
 
 STORE = 0
-"""The operation of a memory write."""
+"""A memory write of `words` at the index `arguments[0]`."""
+LOAD, PATCH, PROBE = 1001, 1002, 1003
+"""A program of (microengine, contexts), each word as two halves, the lower first; registers changed at a byte offset of the
+state record; a row of the probe table with its place."""
+
+
+def halves(words: Iterable[int]) -> npt.NDArray[np.uint32]:
+    """Instruction words as pairs of 32-bit words, the lower half first."""
+    return np.array([half for word in words for half in (word & 0xFFFFFFFF, word >> 32)], np.uint32)
+
+
+def whole(pairs: npt.NDArray[np.uint32]) -> list[int]:
+    """The words that `halves` took apart."""
+    values = [int(half) for half in pairs]
+    return [low | high << 32 for low, high in zip(values[::2], values[1::2], strict=True)]
 
 
 class Journal:

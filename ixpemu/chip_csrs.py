@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ixpemu import arguments, codes
+from ixpemu.chip_patch import Patch
 from ixpemu.diagnostics import user_error
 from ixpemu.engine.host import HOST_CAP_READ, HOST_CAP_WRITE, HOST_MSF_FAST, HOST_MSF_READ, HOST_MSF_WRITE
 from ixpemu.isa import instruction_set
@@ -84,10 +85,10 @@ class Cap:
 class Msf:
     """The media and switch fabric: `csr` by name or byte offset, RBUF and TBUF as views of 2,048 words."""
 
-    def __init__(self, state: Any, call: Call) -> None:
+    def __init__(self, state: Any, call: Call, patch: Patch) -> None:
         self._call = call
-        self.rbuf: Words = state.msf.rbuf
-        self.tbuf: Words = state.msf.tbuf
+        self.rbuf: Words = patch.view(state.msf.rbuf)
+        self.tbuf: Words = patch.view(state.msf.tbuf)
         self.csr = Registers("msf", self.read, self.write)
 
     def read(self, address: int) -> int:

@@ -22,14 +22,15 @@ from ixpemu.chip_views import Microengine
 from ixpemu.engine.core import run_slice, run_slice_observed
 from ixpemu.engine.jit import arithmetic, passed
 from ixpemu.engine.layout import (
+    INTERRUPTS,
     KEY_SHIFT,
     NEVER,
     PACKET_DROPPED,
     PACKET_FREE,
     PACKET_SENT,
-    STOP_ATTENTION,
     STOP_COMMIT,
     STOP_CYCLES,
+    STOP_HALT,
     STOP_IDLE,
     STOP_INPUT,
     STOP_INTERRUPT,
@@ -38,10 +39,11 @@ from ixpemu.engine.layout import (
     STOP_PACKET_TABLE,
     STOP_QUIET,
     STOP_RESERVED,
+    STOP_STORE,
 )
 from ixpemu.image import Image
 
-SERVICE = (STOP_INPUT, STOP_OUTPUT, STOP_INTERRUPT, STOP_ATTENTION, STOP_PACKET_TABLE, STOP_OBSERVED)
+SERVICE = (STOP_INPUT, STOP_OUTPUT, STOP_INTERRUPT, STOP_PACKET_TABLE, STOP_OBSERVED, STOP_STORE)
 """Reasons for which the engine returns although the run goes on."""
 STOP_FIELDS = ("stop_reason", "stop_me", "stop_ctx", "stop_pc", "stop_value", "stop_kind", "stop_time")
 SERVICE_MASK = sum(1 << reason for reason in SERVICE)
@@ -73,7 +75,8 @@ class Drive:
         self.observation = Observation(array)
         self._engines = plain["engines"][0]
         self.idle_stop: tuple[tuple[int, int], Stop] | None = None
-        self._inside, self._input_open = plain["packets_inside"], plain["input_open"]
+        self._inside, self._input_open, self._stale = plain["packets_inside"], plain["input_open"], plain["stale"]
+        self._raised = plain["interrupts_raised"]
 
     def run(self, target: int, mask: int, until: Callable[[], bool] | None) -> Stop:
         """Run to the cycle `target`, or to a reason in `mask`; `until` is asked after every commit if `mask` has STOP_COMMIT."""
@@ -86,6 +89,8 @@ class Drive:
 
     def _run(self, target: int, mask: int, until: Callable[[], bool] | None) -> Stop:
         while True:
+            if self._raised[0]:
+                self._interrupts()
             if self.agents:
                 self._let_agents_act()
                 self._settle()
@@ -119,6 +124,8 @@ class Drive:
                     if self._quiet():
                         return self._stopped(reason)
                     self.used_up = True             # the engine asks once; from now on agents may be what is waited for
+                elif reason == STOP_HALT and "attention" in self._interrupts():
+                    continue                        # a breakpoint that an agent deals with
                 elif reason not in SERVICE or (reason == STOP_PACKET_TABLE and self.keep_packets):
                     return self._stopped(reason)
                 else:
@@ -195,23 +202,37 @@ class Drive:
         self._stop_mask[0] = mask
         with arithmetic():
             if not self.observation.sinks:
-                return int(run_slice(self._states, self._memory))
-            self._observed_kinds[0] = self.observation.kinds
-            reason = int(run_slice_observed(self._states, self._memory))
-        self.observation.drain(limit if reason in (STOP_CYCLES, STOP_IDLE) else None)
+                reason = int(run_slice(self._states, self._memory))
+            else:
+                self._observed_kinds[0] = self.observation.kinds
+                reason = int(run_slice_observed(self._states, self._memory))
+        if self.observation.sinks:
+            self.observation.drain(limit if reason in (STOP_CYCLES, STOP_IDLE) else None)
+        if self._stale[0]:
+            self.refresh()
+            self._settle()
         return reason
 
+    def refresh(self) -> None:
+        """Make the instruction records anew whose words, or whose microengine's mode, have changed."""
+        if stale := int(self._stale[0]):
+            self._stale[0] = 0
+            for me in self._microengines:
+                if stale >> me.number & 1:
+                    me.refresh()
+
     def _serve(self, reason: int) -> None:
-        if reason in (STOP_INTERRUPT, STOP_ATTENTION):
-            source = "attention"
-            if reason == STOP_INTERRUPT:
-                source = "thread_b" if int(self._state.stop_value) else "thread_a"
-            for agent in self.agents:
-                agent.interrupt(self.cycle, source)
-        elif reason == STOP_PACKET_TABLE:
+        if reason == STOP_PACKET_TABLE:
             status = self._state.packets["status"]
             status[(status == PACKET_SENT) | (status == PACKET_DROPPED)] = PACKET_FREE
         self._ports.service()
+
+    def _interrupts(self) -> set[str]:
+        """Tell the agents of the interrupts raised since the last time; those that one of them deals with."""
+        raised = int(self._raised[0])
+        self._raised[0] = 0
+        names = [name for bit, name in INTERRUPTS.items() if raised >> bit & 1]
+        return {name for name in names if any([agent.interrupt(self.cycle, name) for agent in self.agents])}
 
     def _let_agents_act(self) -> None:
         # An agent may make another one due at this very cycle; every act must move its agent on.

@@ -14,17 +14,18 @@ from ixpemu.engine.layout import (
     UNIT_DRAM,
     UNIT_HASH,
     UNIT_MSF,
+    UNIT_PCI,
     UNIT_SCRATCH,
     UNIT_SRAM0,
     UNIT_SRAM1,
 )
 from ixpemu.engine.numbers import CAP_PRODUCT_ID
-from ixpemu.engine.parameters import MSF_PARAMETERS, P_LOOKAHEAD, P_MSF_OWN, PARAMETERS
+from ixpemu.engine.parameters import MSF_PARAMETERS, OUTSIDE_PARAMETERS, P_LOOKAHEAD, P_MSF_OWN, P_OUTSIDE, PARAMETERS
 from ixpemu.engine.state import new_memory
 from ixpemu.isa import instruction_set
 from ixpemu.isa.chipfile import ChipParameters
 
-REDIRECTED = ("sram", "scratch", "dram", "msf", "cap")
+REDIRECTED = ("sram", "scratch", "dram", "msf", "cap", "pci")
 """Units whose commands an indirect reference can send to another microengine, besides the hash unit."""
 
 
@@ -46,7 +47,7 @@ def configure(state: Any, chip: ChipParameters) -> npt.NDArray[np.uint32]:
         raise user_error(codes.CHIP_PARAMETER, f"msf.element_unit_bytes is {chip['msf.element_unit_bytes']}, and must be 0 or 64",
                          help="0 counts elements in their own size, as the IXP2400 does; 64 is the IXP2800's way")
     memory, regions = new_memory(chip["memory.scratch_bytes"], (chip["memory.sram0_bytes"], chip["memory.sram1_bytes"]),
-                                 chip["memory.dram_bytes"])
+                                 chip["memory.dram_bytes"], chip["pci.host_bytes"])
     for name, value in regions.items():
         if name[-1].isdigit():
             state[name[:-1]][int(name[-1])] = value
@@ -60,6 +61,8 @@ def configure(state: Any, chip: ChipParameters) -> npt.NDArray[np.uint32]:
     for place, name in enumerate(MSF_PARAMETERS):
         state.parameter[P_MSF_OWN + place] = chip[name]
     state.cap[(CAP_PRODUCT_ID >> 2) & 1023] = chip["chip.product_id"]
+    for place, name in enumerate(OUTSIDE_PARAMETERS):
+        state.parameter[P_OUTSIDE + place] = chip[name]
     _tables(state, chip)
     # A microengine must not run further ahead than the soonest that something it has not heard of could touch a register of its
     # own: a reflector command that issues now, a status pushed to a thread that a command puts on a free list now, a command that
@@ -79,13 +82,13 @@ def configure(state: Any, chip: ChipParameters) -> npt.NDArray[np.uint32]:
 def _tables(state: Any, chip: ChipParameters) -> None:
     """What the engine looks up for every command, worked out once: see ixpemu/engine/timing.py."""
     for unit, name in ((UNIT_SRAM0, "sram"), (UNIT_SRAM1, "sram"), (UNIT_SCRATCH, "scratch"), (UNIT_HASH, "hash"),
-                       (UNIT_DRAM, "dram"), (UNIT_MSF, "msf"), (UNIT_CAP, "cap")):
+                       (UNIT_DRAM, "dram"), (UNIT_MSF, "msf"), (UNIT_CAP, "cap"), (UNIT_PCI, "pci")):
         state.cost_queue[unit] = chip[f"{name}.queue_depth"]
         for row, way in ((2 * unit, "read"), (2 * unit + 1, "write")):
             # SRAM reads and writes at once (QDR); the MSF has a FIFO for each way (IXP2800 manual).
             state.port[row] = row if name in ("sram", "msf") else 2 * unit
             state.cost_latency[row] = 0 if name == "hash" else chip[f"{name}.{way}_cycles"]
-            if name in ("scratch", "msf", "cap"):
+            if name in ("scratch", "msf", "cap", "pci"):
                 state.cost_command[row] = chip[f"{name}.command_occupancy"]
             if name == "sram":
                 state.cost_word[row] = chip[f"sram.{way}_word_occupancy"]

@@ -9,7 +9,7 @@ arrived); "end" the handle is free again; "drop" the packet is dropped there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,8 +50,9 @@ class AttachedProbe:
 class Probes:
     """The probes of a chip. Names may be used at several places; an action is given to a name, once for all of them."""
 
-    def __init__(self, state: Any) -> None:
+    def __init__(self, state: Any, note: Callable[[tuple[int, ...]], None]) -> None:
         self._state = state
+        self._note = note           # is told what `place` did
         self._attached: dict[int, AttachedProbe] = {}
         self._actions: dict[str, str] = {}
 
@@ -70,14 +71,19 @@ class Probes:
             raise self._keyless(name)
         registers = 32 if int(self._state.engines[me]["ctx_enables"]) >> 31 else 16
         base, window = self._register(key, registers) if key else (SINK, 0)
-        row = self._state.probe[number]
-        row["key"], row["window"], row["hits"] = base, window, 0
+        self._state.probe[number]["hits"] = 0
         found = self._attached[number] = AttachedProbe(number, name, me, address, key)
-        row["action"] = ACTIONS[self._actions.get(name, "at")] if key else PROBE_NOTHING
+        self.place(number, me, address, base, window, ACTIONS[self._actions.get(name, "at")] if key else PROBE_NOTHING)
+        return found
+
+    def place(self, number: int, me: int, address: int, key: int, window: int, action: int) -> None:
+        """Have the engine serve row `number` at an instruction: the part of a probe that a journal holds, without its name."""
+        row = self._state.probe[number]
+        row["key"], row["window"], row["action"] = key, window, action
         code = self._state.code[me * (len(self._state.code) // len(self._state.engines)) + address]
         code["probe"] = number
         code["marks"] = int(code["marks"]) | MARK_PROBE
-        return found
+        self._note((number, me, address, key, window, action))
 
     def action(self, name: str, action: str) -> list[int]:
         """What probes of this name do: "at", "begin", "end" or "drop". Returns their rows."""
@@ -86,16 +92,20 @@ class Probes:
         if any(probe.name == name and not probe.key for probe in self._attached.values()):
             raise self._keyless(name)
         self._actions[name] = action
-        rows = [probe.number for probe in self._attached.values() if probe.name == name]
-        for number in rows:
-            self._state.probe[number]["action"] = ACTIONS[action]
-        return rows
+        found = [probe for probe in self._attached.values() if probe.name == name]
+        for probe in found:
+            row = self._state.probe[probe.number]
+            self.place(probe.number, probe.me, probe.address, int(row["key"]), int(row["window"]), ACTIONS[action])
+        return [probe.number for probe in found]
 
     def forget(self, me: int) -> None:
-        """Remove the probes of a microengine (its program is replaced)."""
+        """Remove the probes of a microengine (its program is about to be replaced)."""
         for number in [k for k, probe in self._attached.items() if probe.me == me]:
             del self._attached[number]
-            self._state.probe[number] = np.zeros((), self._state.probe.dtype)
+        room = len(self._state.code) // len(self._state.engines)
+        for number in np.unique(self._state.code["probe"][me * room : (me + 1) * room]).tolist():
+            if number:
+                self._state.probe[number] = np.zeros((), self._state.probe.dtype)
 
     def hits(self, name: str) -> int:
         """How often probes of this name were reached. UserError where there is none."""

@@ -90,6 +90,11 @@ def _address(value: int) -> str:
     return f"address {value:#x}"
 
 
+def _target(value: int) -> str:
+    me, ctx, signal = value >> 8 & 0xF, value >> 4 & 0xF, value & 0xF
+    return f"signal {signal}, context {ctx}" + (f", microengine {me}" if me < 8 else ", no microengine")
+
+
 _RULES = (
     Rule(e.RESERVED_ILLEGAL, codes.RESERVED_ILLEGAL, "", _hex,
          "The word is no instruction.",
@@ -314,6 +319,25 @@ _RULES = (
          "reserve it.",
          "write the entry before you swap, with a state that says that it is being filled; or look it up again behind the swap",
          "HRM, CAM, of which a miss changes nothing", "M"),
+    Rule(e.RESERVED_STORE_CLOSED, codes.RESERVED_STORE_CLOSED, "", _hex,
+         "USTORE_DATA_UPPER stores a word only while USTORE_ADDRESS has bit 31 set, access from outside.",
+         "write the address with bit 31 first; without it nothing is stored",
+         "Linux microengine loader", "H"),
+    Rule(e.RESERVED_SIGNAL, codes.RESERVED_SIGNAL, "", _target,
+         "A signal has a number from 1 to 15 and goes to a context that there is: an even one of four, none before the first "
+         "microengine and none behind the last.",
+         "signal in [6:3] and context in [2:0] of the neighbour registers; of INTERTHREAD_SIGNAL [10:7], [6:4], [3:0]",
+         "HRM, event signals", "H"),
+    Rule(e.RESERVED_REFLECTOR, codes.RESERVED_REFLECTOR, "", _address,
+         "A computed address of cap is a CSR (0x4000 on), transfer registers (0x8000 on) or local CSRs (0x18000 on) of a "
+         "microengine that there is: cluster in bit 14, number in bits 13 to 10. Elsewhere reads give 0 and writes are lost.",
+         "check the sum of the two address operands",
+         "HRM, CSR access proxy", "M"),
+    Rule(e.RESERVED_PCI, codes.RESERVED_PCI, "", _address,
+         "The PCI unit has configuration registers at 0xde000000, CSRs at 0xdf000000 and the bus from 0xe0000000 on, where only "
+         "the host memory answers. Elsewhere on the bus reads give all ones, and writes are lost.",
+         "check the address, bits 15 to 13 of PCI_ADDR_EXT, which are the top of a bus address, and pci.host_bytes",
+         "Linux PCI driver; the host memory is this emulator's", "M"),
 )
 
 

@@ -21,7 +21,7 @@ from ixpemu.engine.state import PAGE_WORDS, STATE_VERSION
 
 # Fields about the caller's slices and not about the machine. Reserved events are noted in the order in which private runs find
 # them.
-HOUSEKEEPING = ("now", "limit", "stop_mask", "stop_reason", "stop_me", "stop_ctx", "stop_pc", "stop_value", "stop_kind",
+HOUSEKEEPING = ("acting", "now", "limit", "stop_mask", "stop_reason", "stop_me", "stop_ctx", "stop_pc", "stop_value", "stop_kind",
                 "stop_time", "stop_at_packets", "commits", "reserved_rows", "reserved_kind", "reserved_me", "reserved_ctx",
                 "reserved_pc", "reserved_value", "reserved_time", "reserved_count", "reserved_allowed", "observed_kinds",
                 "observed_count", "observed_lost", "observed_key", "observed")

@@ -1,7 +1,7 @@
-"""The control store of one microengine: whole programs, and word by word through the USTORE registers as a loader writes it.
+"""The control store of one microengine: whole programs, and the engine's decoded records of what it holds.
 
-Keeps the 40-bit words and the engine's decoded records together. A word's reading depends on the context mode, so a change of
-mode reads the whole store anew.
+Single words come in through the USTORE registers, which the engine itself serves (engine/store.py); it says which records are
+stale, and they are made anew here. A word's reading depends on the context mode, so a change of mode makes all of them stale.
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ from ixpemu.chip_watch import apply_plan
 from ixpemu.diagnostics import user_error
 from ixpemu.engine.actions import OP_COMMAND, OP_CSR_WRITE
 from ixpemu.engine.decode import decode_words, empty_store
+from ixpemu.engine.layout import MARK_BREAK, MARK_PROBE
 from ixpemu.engine.numbers import CSR_NEXT_NEIGHBOR_SIGNAL, CSR_PREV_NEIGHBOR_SIGNAL
 from ixpemu.engine.parameters import P_SIGNAL_NEIGHBOR, P_STORE_WORDS
+from ixpemu.engine.store import WRITTEN
 from ixpemu.engine.timing import COMMAND_REFLECT_WRITE
-
-USTORE_ADDRESS, USTORE_DATA_LOWER, USTORE_DATA_UPPER, USTORE_LAST = 0x000, 0x004, 0x008, 0x008
-ADDRESSES = 1 << 13         # of USTORE_ADDRESS[12:0]
-WRITTEN = 1 << 63           # beside a word in `state.store`: there is one
 
 
 class Store:
@@ -60,17 +58,6 @@ class Store:
         self._code[: len(words)] = decode_words(words, contexts, self.room)
         self.plan(contexts)
 
-    def decode_again(self, contexts: int) -> None:
-        """Read all words anew for a context mode."""
-        self._code[:] = empty_store(self.room)
-        written = np.flatnonzero(self._raw)
-        if len(written):
-            last = int(written[-1]) + 1
-            records = decode_words([int(word) for word in self.words], contexts, self.room)
-            there = self._raw[:last] != 0
-            self._code[:last][there] = records[there]
-        self.changed = True
-
     def plan(self, contexts: int) -> None:
         """Mark the instructions that the engine has to look at for reserved behaviour; see `ixpemu.chip_watch`."""
         self.changed = False
@@ -94,32 +81,23 @@ class Store:
         if signals.any() or reflects.any():
             self._state.near = min(int(self._state.near), int(self._state.parameter[P_SIGNAL_NEIGHBOR]))
 
-    def read(self, address: int) -> int:
-        """A USTORE register as the XScale reads it: the word at the address set before, in two halves."""
-        if address == USTORE_ADDRESS:
-            return int(self._engine.ustore_address)
-        word = int(self._raw[int(self._engine.ustore_address) % ADDRESSES % self.size]) & ((1 << 40) - 1)
-        if address == USTORE_DATA_LOWER:
-            return word & 0xFFFFFFFF
-        parity = ((word & 0xFFFFF).bit_count() & 1) << 8 | ((word >> 20).bit_count() & 1) << 9
-        return word >> 32 | parity
+    def refresh(self, contexts: int) -> None:
+        """Make the records anew that the engine says are stale, as programs of `contexts` contexts; probes and breakpoints stay.
 
-    def write(self, address: int, value: int) -> None:
-        """Write a USTORE register; the upper half stores the word and moves on, back to 0 behind the last."""
+        A local_csr_rd and the immed behind it are read together, so the records on either side may change too.
+        """
         engine = self._engine
-        if address == USTORE_ADDRESS:
-            engine.ustore_address = value
-        elif address == USTORE_DATA_LOWER:
-            engine.ustore_lower = value
-        elif address == USTORE_DATA_UPPER:
-            at = int(engine.ustore_address) % ADDRESSES % self.size
-            self._raw[at] = WRITTEN | (value & 0xFF) << 32 | int(engine.ustore_lower)
-            contexts = 4 if int(engine.ctx_enables) >> 31 else 8
-            first = max(at - 1, 0)      # the word before may be a local_csr_rd, which reads with the one behind it
-            if self._raw[first]:
-                words = [int(word) & ((1 << 40) - 1) for word in self._raw[first : at + 1]]
-                self._code[first : at + 1] = decode_words(words, contexts, self.room)
-            else:
-                self._code[at : at + 1] = decode_words([int(self._raw[at]) & ((1 << 40) - 1)], contexts, self.room)
-            self.changed = True
-            engine.ustore_address = (int(engine.ustore_address) & ~(ADDRESSES - 1)) | (at + 1) % self.size
+        first, end = max(int(engine.stale_first) - 1, 0), min(int(engine.stale_end) + 1, self.room)
+        engine.stale_first = engine.stale_end = 0
+        start, stop = max(first - 1, 0), min(end + 1, self.room)
+        records = empty_store(self.room)[start:stop]
+        there = np.flatnonzero(self._raw[start:stop])
+        for run in np.split(there, np.flatnonzero(np.diff(there) != 1) + 1):
+            words = [int(word) & ((1 << 40) - 1) for word in self._raw[start + run[0] : start + run[-1] + 1]] if len(run) else []
+            records[run] = decode_words(words, contexts, self.room)
+        fresh = records[first - start : end - start]
+        old = self._code[first:end]
+        fresh["probe"] = old["probe"]
+        fresh["marks"] |= old["marks"] & np.uint8(MARK_PROBE | MARK_BREAK)
+        self._code[first:end] = fresh
+        self.changed = True

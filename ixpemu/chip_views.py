@@ -1,7 +1,7 @@
 """Microengines and contexts of a chip as a user holds them: registers, state, signals. CSRs are in `ixpemu.chip_csrs`.
 
-Register files are numpy views of the engine's state: reading and writing them is looking into and patching the machine, at once
-and without a journal entry. CSRs go through the engine, with all that a write causes.
+Register files are numpy views of the engine's state: reading and writing them is looking into and patching the machine, at once;
+what is written is in the journal (chip_patch.py). CSRs go through the engine, with all that a write causes.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import numpy.typing as npt
 from ixpemu import arguments, codes
 from ixpemu.chip_csrs import Registers
 from ixpemu.chip_datapath import AlignLatches, Cam, Multiplier, latches_of, multiplier_of
-from ixpemu.chip_store import USTORE_DATA_UPPER, USTORE_LAST, Store
+from ixpemu.chip_patch import Patch
+from ixpemu.chip_store import Store
 from ixpemu.diagnostics import user_error
-from ixpemu.engine.host import HOST_CSR_READ, HOST_CSR_WRITE, HOST_REPORT, HOST_SIGNAL
+from ixpemu.engine.host import HOST_CSR_READ, HOST_CSR_WRITE, HOST_SIGNAL
 from ixpemu.engine.layout import (
     CONTEXTS,
     DRAM_IN,
@@ -28,7 +29,6 @@ from ixpemu.engine.layout import (
     LOCAL_MEMORY,
     LOCAL_MEMORY_WORDS,
     NEIGHBOR,
-    RESERVED_STORE_RUNNING,
     SIGNAL_BITS,
     SRAM_IN,
     SRAM_OUT,
@@ -117,7 +117,7 @@ class Context:
 
     @pc.setter
     def pc(self, address: int) -> None:
-        self._me.engine.pc[self.number] = arguments.whole(
+        self._me.counters[self.number] = arguments.whole(
             "a program counter", address, 0, self._me.store_size - 1, code=codes.ME_UNKNOWN)
 
     @property
@@ -159,10 +159,11 @@ class Context:
 class Microengine:
     """One microengine: `ctx[0..7]`, absolute GPRs, local memory, CSRs. Numbers from 0; the chip's own are `chip_number`."""
 
-    def __init__(self, number: int, state: Any, call: Call) -> None:
+    def __init__(self, number: int, state: Any, call: Call, patch: Patch) -> None:
         self.number = number
         self.engine = state.engines[number]
-        self.file: Words = self.engine.file
+        self.file: Words = patch.view(self.engine.file)
+        self.counters: Words = patch.view(self.engine.pc)
         self.call = call
         self.ctx = Numbered("context", codes.ME_UNKNOWN, (Context(self, k) for k in range(CONTEXTS)))
         self.csr = Registers("local", self._read, self._write)
@@ -170,20 +171,14 @@ class Microengine:
         self._cluster_shift = int(state.cluster_shift)
 
     def _read(self, address: int) -> int:
-        if address <= USTORE_LAST:
-            return self._store.read(address)
         return self.call(HOST_CSR_READ, self.number, address)
 
     def _write(self, address: int, value: int) -> None:
-        if address <= USTORE_LAST:
-            if address == USTORE_DATA_UPPER and int(self.engine.enabled):
-                self.call(HOST_REPORT, RESERVED_STORE_RUNNING, int(self.engine.ustore_address) % self.store_size)
-            self._store.write(address, value)
-            return
-        before = self.contexts
         self.call(HOST_CSR_WRITE, self.number, address, value)
-        if self.contexts != before:
-            self._store.decode_again(self.contexts)
+
+    def refresh(self) -> None:
+        """Read those words of the control store anew that the engine says have changed."""
+        self._store.refresh(self.contexts)
 
     @property
     def contexts(self) -> int:

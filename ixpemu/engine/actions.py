@@ -6,7 +6,7 @@ here is what a `do` line of isa/ says, not a mnemonic.
 
 from __future__ import annotations
 
-from ixpemu.engine.layout import UNIT_CAP, UNIT_DRAM, UNIT_HASH, UNIT_MSF, UNIT_SCRATCH, UNIT_SRAM0
+from ixpemu.engine.layout import UNIT_CAP, UNIT_DRAM, UNIT_HASH, UNIT_MSF, UNIT_PCI, UNIT_SCRATCH, UNIT_SRAM0
 from ixpemu.engine.operation_numbers import (
     COMMAND_ADD,
     COMMAND_CHANNEL_READ,
@@ -91,6 +91,8 @@ COMMANDS = {
     "hash_128": (UNIT_HASH, COMMAND_HASH_128),
     "reflector_read": (UNIT_CAP, COMMAND_REFLECT_READ),
     "reflector_write": (UNIT_CAP, COMMAND_REFLECT_WRITE),
+    "pci_read": (UNIT_PCI, COMMAND_READ),
+    "pci_write": (UNIT_PCI, COMMAND_WRITE),
 }
 """Unit and command of each external action that sends a command."""
 

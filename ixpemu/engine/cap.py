@@ -9,23 +9,30 @@ from __future__ import annotations
 from numpy import uint32, uint64
 
 from ixpemu.engine import numbers as n
-from ixpemu.engine.csrs import read_csr, send_signal, write_csr
+from ixpemu.engine.clocks import TIMESTAMP_ENABLE, run_timestamps
+from ixpemu.engine.contexts import reset_contexts, stop_engine_key
+from ixpemu.engine.csrs import access_over_bus, reset_bit, signal_thread
 from ixpemu.engine.jit import jit
-from ixpemu.engine.lanes import request_stop
 from ixpemu.engine.layout import (
     DRAM_IN,
     DRAM_OUT,
+    RESERVED_REFLECTOR,
     SRAM_IN,
     SRAM_OUT,
-    STOP_INTERRUPT,
 )
+from ixpemu.engine.outside import thread_interrupt
 from ixpemu.engine.parameters import P_SIGNAL_INTERTHREAD
+from ixpemu.engine.reserved import report_actor
 from ixpemu.engine.rings import configure_ring, place_ring_pointer
-from ixpemu.engine.sizes import engine_at, there
+from ixpemu.engine.sizes import engine_at, store_words, there
+from ixpemu.engine.store import note_stale
 from ixpemu.engine.watch import note_written
 
 RING_SPACE = 0x4800
 RING_SPACE_END = 0x4900
+# Messages of threads come by the dozen and have no names of their own in numbers.py.
+MESSAGE, MESSAGE_CLEAR = 0x4C00, 0x4D00
+SUMMARY_WORD = (n.CAP_THREAD_MESSAGE_SUMMARY_0 >> 2) & 1023
 
 
 @jit
@@ -44,6 +51,15 @@ def cap_read(state, memory, address, now):
     if uint32(n.CAP_HASH_MULTIPLIER) <= address < uint32(n.CAP_HASH_MULTIPLIER + 32):
         return state.hash_multiplier[uint32(address - uint32(n.CAP_HASH_MULTIPLIER)) >> uint32(2)]
     word = (address >> uint32(2)) & uint32(1023)
+    if uint32(MESSAGE_CLEAR) <= address < uint32(MESSAGE_CLEAR + 256):
+        # The alias of a thread's message whose reading clears it and its bit in the summary.
+        word = uint32(word - uint32((MESSAGE_CLEAR - MESSAGE) >> 2))
+        value = state.cap[word]
+        state.cap[word] = uint32(0)
+        thread = uint32(address - uint32(MESSAGE_CLEAR)) >> uint32(2)
+        summary = uint32(uint32(SUMMARY_WORD) + (thread >> uint32(5)))
+        state.cap[summary] = uint32(state.cap[summary] & ~(uint32(1) << (thread & uint32(31))))
+        return value
     value = state.cap[word]
     if address == uint32(n.CAP_SELF_DESTRUCT_0) or address == uint32(n.CAP_SELF_DESTRUCT_1):
         state.cap[word] = uint32(0)
@@ -67,48 +83,94 @@ def cap_write(state, memory, address, value, me, ctx, pc, now):
     elif uint32(n.CAP_HASH_MULTIPLIER) <= address < uint32(n.CAP_HASH_MULTIPLIER + 32):
         state.hash_multiplier[uint32(address - uint32(n.CAP_HASH_MULTIPLIER)) >> uint32(2)] = value
     elif address == uint32(n.CAP_XSCALE_INT_A):
-        bit = thread_bit(me, ctx)
-        if uint32(me) < uint32(8):
-            state.thread_interrupts = uint64(state.thread_interrupts | bit)
-        else:
-            state.thread_interrupts_high[0] = uint64(state.thread_interrupts_high[0] | bit)
-        state.stop_value = uint32(0)
-        request_stop(state, STOP_INTERRUPT, me, ctx)
+        thread_interrupt(state, False, me, ctx)
     elif address == uint32(n.CAP_XSCALE_INT_B):
-        bit = thread_bit(me, ctx)
-        if uint32(me) < uint32(8):
-            state.thread_interrupts_b = uint64(state.thread_interrupts_b | bit)
-        else:
-            state.thread_interrupts_high[1] = uint64(state.thread_interrupts_high[1] | bit)
-        state.stop_value = uint32(1)
-        request_stop(state, STOP_INTERRUPT, me, ctx)
+        thread_interrupt(state, True, me, ctx)
     elif address == uint32(n.CAP_INTERTHREAD_SIGNAL):
-        # [10:7] microengine, [6:4] context, [3:0] signal (assumed); a microengine that is not there hears nothing
-        to = uint32((value >> uint32(7)) & uint32(15))
-        if there(state, to):
-            send_signal(state, me, ctx, to, uint32((value >> uint32(4)) & uint32(7)),
-                        uint32(value & uint32(15)), uint64(now + uint64(state.parameter[P_SIGNAL_INTERTHREAD])))
+        # [10:7] microengine, [6:4] context, [3:0] signal (assumed)
+        signal_thread(state, uint32((value >> uint32(7)) & uint32(15)),
+                      uint32((value >> uint32(4)) & uint32(7)), uint32(value & uint32(15)),
+                      uint64(now + uint64(state.parameter[P_SIGNAL_INTERTHREAD])))
     elif address == uint32(n.CAP_SELF_DESTRUCT_0) or address == uint32(n.CAP_SELF_DESTRUCT_1):
         word = (address >> uint32(2)) & uint32(1023)
         state.cap[word] = uint32(state.cap[word] | value)
     else:
-        state.cap[(address >> uint32(2)) & uint32(1023)] = value
+        write_plain(state, address, value, now)
 
 
 @jit
-def thread_bit(me, ctx):
-    """The bit of a thread among 64, eight microengines."""
-    return uint64(uint64(1) << uint64(uint32(uint32(me) & uint32(7)) * uint32(8) + uint32(ctx)))
+def write_plain(state, address, value, now):
+    """The rest of cap_write: messages, resets, modes, and what only remembers. Read-only registers keep what they have."""
+    word = (address >> uint32(2)) & uint32(1023)
+    if uint32(MESSAGE) <= address < uint32(MESSAGE + 256):
+        thread = uint32(address - uint32(MESSAGE)) >> uint32(2)
+        summary = uint32(uint32(SUMMARY_WORD) + (thread >> uint32(5)))
+        state.cap[summary] = uint32(state.cap[summary] | (uint32(1) << (thread & uint32(31))))
+        state.cap[word] = value
+    elif (uint32(MESSAGE_CLEAR) <= address < uint32(MESSAGE_CLEAR + 256) or address == uint32(n.CAP_THREAD_MESSAGE_SUMMARY_0)
+          or address == uint32(n.CAP_THREAD_MESSAGE_SUMMARY_1) or address == uint32(n.CAP_PRODUCT_ID)
+          or address == uint32(n.CAP_STRAP_OPTIONS)):
+        return
+    else:
+        state.cap[word] = value
+        if address == uint32(n.CAP_MISC_CONTROL):
+            run_timestamps(state, (value & uint32(TIMESTAMP_ENABLE)) != uint32(0), now)
+        elif address == uint32(n.CAP_IXP_RESET1):
+            for m in range(len(state.engines)):
+                engine = state.engines[m]
+                if (value >> reset_bit(state, engine)) & uint32(1):
+                    reset_engine(state, engine)
 
 
 @jit
-def reflect_place(address, destination):
-    """Register-file index behind a reflector address of another microengine's transfer registers: 32 words a context, 16 SRAM
-    registers and then 16 DRAM registers (layout as a loader of the later core uses it, confidence M)."""
+def reset_engine(state, engine):
+    """Put a microengine into reset: no context enabled, all at address 0, eight contexts. Registers and store stay (on the chip:
+    whatever they come up with)."""
+    if engine.ctx_enables >> uint32(31):
+        note_stale(state, engine, uint32(0), uint32(store_words(state) - uint32(1)))
+    reset_contexts(engine)
+    engine.ctx_enables = uint32(0)
+    engine.enabled = uint32(0)
+    engine.after_abort = uint32(0)
+    engine.neighbor_words = uint32(0)
+    state.attention = uint32(state.attention & ~(uint32(1) << engine.number))
+    stop_engine_key(state, engine)
+
+
+# What a computed address of cap[read] and cap[write] means.
+REFLECT_NOTHING, REFLECT_TRANSFER, REFLECT_CSR, REFLECT_CAP = 0, 1, 2, 3
+
+
+@jit
+def reflect_kind(state, address):
+    """What is at a computed address: transfer registers from 0x8000 and local CSRs from 0x18000 on, both with the cluster in
+    bit 14 and the microengine in bits 13..10, and the CSRs behind the CAP itself at 0x4000..0x4fff."""
+    address = uint32(address)
+    window = address & uint32(0xFFFF8000)
+    if window == uint32(0x8000) or window == uint32(0x18000):
+        number = (address >> uint32(10)) & uint32(15)
+        if number >> state.cluster_shift or not there(state, reflect_engine(state, address)):
+            return uint32(REFLECT_NOTHING)
+        return uint32(REFLECT_TRANSFER) if window == uint32(0x8000) else uint32(REFLECT_CSR)
+    return uint32(REFLECT_CAP) if address & uint32(0xFFFFF000) == uint32(0x4000) else uint32(REFLECT_NOTHING)
+
+
+@jit
+def reflect_place(engine, address, destination):
+    """Register-file index behind a reflector address of another microengine's transfer registers.
+
+    A context has a window of 32 words: 16 SRAM registers and then 16 DRAM registers, or, of four contexts (0, 2, 4, 6), 32 and 32
+    in two windows (layout as a loader of the later core uses it, confidence M).
+    """
     word = (uint32(address) >> uint32(2)) & uint32(255)
     ctx = word >> uint32(5)
+    dram = (word >> uint32(4)) & uint32(1)
     register = word & uint32(15)
-    if word & uint32(16):
+    if engine.ctx_enables >> uint32(31):
+        dram = ctx & uint32(1)
+        ctx = ctx & uint32(6)
+        register = word & uint32(31)
+    if dram:
         return uint32(uint32(DRAM_IN if destination else DRAM_OUT) + uint32(16) * ctx + register)
     return uint32(uint32(SRAM_IN if destination else SRAM_OUT) + uint32(16) * ctx + register)
 
@@ -120,20 +182,32 @@ def reflect_engine(state, address):
 
 
 @jit
-def reflect_read(state, engine, address, now):
-    """cap[read] at a computed address: a transfer-out register or a local CSR of another microengine."""
-    if uint32(address) & uint32(0x10000):
-        return read_csr(state, engine, uint32(engine.context & uint32(7)), uint32(uint32(address) & uint32(0x3FC)), now)
-    return engine.file[reflect_place(address, False)]
+def reflect_read(state, memory, entry, address, now):
+    """One word of cap[read] at a computed address: a transfer-out register or a local CSR of another microengine, or a CSR."""
+    kind = reflect_kind(state, address)
+    engine = state.engines[reflect_engine(state, address)]
+    if kind == uint32(REFLECT_CSR):
+        return uint32(access_over_bus(state, engine, uint32(address) & uint32(0x3FC), uint32(0), uint32(0), now))
+    if kind == uint32(REFLECT_TRANSFER):
+        return engine.file[reflect_place(engine, address, False)]
+    if kind == uint32(REFLECT_CAP):
+        return uint32(cap_read(state, memory, address, now))
+    report_actor(state, RESERVED_REFLECTOR, address)
+    return uint32(0)
 
 
 @jit
-def reflect_write(state, engine, address, value, now):
-    """cap[write] at a computed address: into a transfer-in register or a local CSR of another microengine."""
-    if uint32(address) & uint32(0x10000):
-        write_csr(state, engine, uint32(engine.context & uint32(7)), uint32(uint32(address) & uint32(0x3FC)), value, now)
+def reflect_write(state, memory, entry, address, value, now):
+    """One word of cap[write] at a computed address: into a transfer-in register or a local CSR of another microengine, or a
+    CSR."""
+    kind = reflect_kind(state, address)
+    engine = state.engines[reflect_engine(state, address)]
+    if kind == uint32(REFLECT_CSR):
+        access_over_bus(state, engine, uint32(address) & uint32(0x3FC), uint32(value), uint32(1), now)
+    elif kind == uint32(REFLECT_TRANSFER):
+        engine.file[reflect_place(engine, address, True)] = uint32(value)
+        note_written(engine, reflect_place(engine, address, True), uint32(1))
+    elif kind == uint32(REFLECT_CAP):
+        cap_write(state, memory, address, uint32(value), entry.me, entry.ctx, entry.pc, now)
     else:
-        engine.file[reflect_place(address, True)] = uint32(value)
-        note_written(engine, reflect_place(address, True), uint32(1))
-
-
+        report_actor(state, RESERVED_REFLECTOR, address)

@@ -69,8 +69,10 @@ def apply_shadow(engine, ctx, which, value):
         engine.t_index = value
     elif which == uint32(SHADOW_T_INDEX + 1):
         engine.nn_put = value
+        engine.neighbor_words = uint32(engine.nn_put - engine.nn_get) & uint32(127)
     elif which == uint32(SHADOW_T_INDEX + 2):
         engine.nn_get = value
+        engine.neighbor_words = uint32(engine.nn_put - engine.nn_get) & uint32(127)
     else:
         engine.byte_index = value
 

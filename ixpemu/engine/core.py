@@ -10,16 +10,18 @@ from __future__ import annotations
 from numpy import uint32, uint64
 
 from ixpemu.engine.accounting import serve_probe
+from ixpemu.engine.clocks import future_count_event
 from ixpemu.engine.contexts import stop_engine_key, swap_out
-from ixpemu.engine.csrs import future_count_event
 from ixpemu.engine.events import release_event, take_event, take_far_event
 from ixpemu.engine.external import execute_external, finish_forced
 from ixpemu.engine.jit import entry, jit, variant
 from ixpemu.engine.lanes import first_key, request_stop, set_alarm
 from ixpemu.engine.layout import (
     AFTER_SWAP,
+    ALARM_DMA,
     ALARM_FUTURE_COUNT,
     ALARM_MSF_TIMER,
+    ALARM_TIMER,
     ALARM_TRANSMIT,
     ALARMS,
     EVENT_NEIGHBOR,
@@ -47,6 +49,8 @@ from ixpemu.engine.layout import (
 )
 from ixpemu.engine.msf import msf_timer_event, receive_event, transmit_event
 from ixpemu.engine.observation import OBSERVED_FULL, observing
+from ixpemu.engine.outside import timer_event
+from ixpemu.engine.pci import dma_event
 from ixpemu.engine.receive import ALARM_BUS_IN
 from ixpemu.engine.registers import pending_marks
 from ixpemu.engine.reserved import report_at
@@ -93,8 +97,13 @@ def alarm_event(state, memory, now):
                 transmit_event(state, memory, uint32(index - uint32(ALARM_TRANSMIT)), now)
             elif index < uint32(ALARM_FUTURE_COUNT):
                 msf_timer_event(state, memory, uint32(index - uint32(ALARM_MSF_TIMER)), now)
-            else:
+            elif index == uint32(ALARM_FUTURE_COUNT):
                 future_count_event(state, now)
+            elif index == uint32(ALARM_TIMER):
+                timer_event(state, now)
+            elif index == uint32(ALARM_DMA):
+                flush_units(state, memory, now)
+                dma_event(state, memory, now)
 
 
 @jit

@@ -10,21 +10,20 @@ from __future__ import annotations
 from numpy import uint32, uint64
 
 from ixpemu.engine import numbers as n
+from ixpemu.engine.actions import OP_CSR_READ, OP_CSR_WRITE
 from ixpemu.engine.arrivals import post_signal
-from ixpemu.engine.contexts import enable_contexts, share_pointers, update_ready
+from ixpemu.engine.clocks import future_due, set_future_counts, set_timestamp, timestamp
+from ixpemu.engine.contexts import choose_context, enable_contexts, share_pointers, stop_engine_key, update_ready
 from ixpemu.engine.crc import read_remainder, write_remainder
 from ixpemu.engine.hidden import note_own
 from ixpemu.engine.jit import jit
-from ixpemu.engine.lanes import set_alarm
 from ixpemu.engine.layout import (
-    ALARM_FUTURE_COUNT,
-    CONTEXTS,
+    AFTER_SWAP,
     HOLD_FLAGS,
-    NEVER,
     OWN_BYTE_INDEX,
     RESERVED_NO_NEIGHBOR,
     RESERVED_RANDOM,
-    RESERVED_STORE_RUNNING,
+    RESERVED_SIGNAL,
     SHADOW_BYTE_INDEX,
     SHADOW_NN_GET,
     SHADOW_NN_PUT,
@@ -32,12 +31,16 @@ from ixpemu.engine.layout import (
     SIGNAL_BITS,
     UNIT_SIGNAL,
 )
-from ixpemu.engine.observation import SEEN_SEND, SEEN_SIGNAL, observing, see_send, see_value
+from ixpemu.engine.observation import SEEN_SEND, observing, see_send
 from ixpemu.engine.parameters import P_SIGNAL_NEIGHBOR, P_SIGNAL_SAME
 from ixpemu.engine.pointers import apply_due_shadows, write_saved_pointer, write_shadowed
 from ixpemu.engine.pseudo_random import next_random
-from ixpemu.engine.reserved import report
+from ixpemu.engine.reserved import report, report_actor
 from ixpemu.engine.sizes import cluster_of, in_cluster, store_words, there
+from ixpemu.engine.store import note_stale, read_store, write_store
+
+CAP_RESET_WORD = (n.CAP_IXP_RESET1 >> 2) & 1023
+"""Place of IXP_RESET1 in `state.cap`."""
 
 
 @jit
@@ -111,9 +114,9 @@ def read_csr(state, engine, ctx, address, now):
         return uint32((busy << uint32(31)) | ((engine.pc[ctx] & uint32(0x3FFF)) << uint32(8)) | own_number(state, engine)
                       | (engine.context & uint32(7)))
     if address == uint32(n.CSR_TIMESTAMP_LOW):
-        return uint32((uint64(now >> uint64(4)) + engine.timestamp_offset) & uint64(0xFFFFFFFF))
+        return uint32(timestamp(state, engine, now) & uint64(0xFFFFFFFF))
     if address == uint32(n.CSR_TIMESTAMP_HIGH):
-        return uint32((uint64(now >> uint64(4)) + engine.timestamp_offset) >> uint64(32))
+        return uint32(timestamp(state, engine, now) >> uint64(32))
     if address == uint32(n.CSR_ACTIVE_CTX_SIG_EVENTS):
         return engine.signals[ctx]
     if address == uint32(n.CSR_ACTIVE_CTX_WAKEUP_EVENTS):
@@ -132,7 +135,10 @@ def read_csr(state, engine, ctx, address, now):
     if address == uint32(n.CSR_CC_ENABLE):
         return engine.cc_enable
     if address == uint32(n.CSR_CTX_ARB_CNTL):
-        return uint32((engine.previous_context << uint32(4)) | (engine.context & uint32(7)))
+        following = choose_context(engine)
+        if following > uint32(7):
+            following = uint32(engine.context + uint32(1)) & uint32(7)
+        return uint32((engine.previous_context << uint32(4)) | following)
     return read_rare_csr(state, engine, ctx, address, now)
 
 
@@ -148,6 +154,8 @@ def read_rare_csr(state, engine, ctx, address, now):
         return uint32((engine.lm_addr[uint32(uint32(2) * pointed)] << uint32(2)) | engine.byte_index)
     if address == uint32(n.CSR_INDIRECT_LM_ADDR_1_BYTE_INDEX):
         return uint32((engine.lm_addr[uint32(uint32(2) * pointed + uint32(1))] << uint32(2)) | engine.byte_index)
+    if address <= uint32(n.CSR_USTORE_DATA_UPPER):
+        return read_store(state, engine, address)
     if address == uint32(n.CSR_NN_PUT):
         return engine.nn_put
     if address == uint32(n.CSR_NN_GET):
@@ -178,21 +186,17 @@ def write_csr(state, engine, ctx, address, value, now):
     if address == uint32(n.CSR_SAME_ME_SIGNAL):
         step = uint32(1) if (engine.ctx_enables >> uint32(31)) == uint32(0) else uint32(2)
         to = uint32((ctx + step) & uint32(7)) if (value >> uint32(7)) & uint32(1) else uint32(value & uint32(7))
-        send_signal(state, engine.number, ctx, engine.number, to, uint32((value >> uint32(3)) & uint32(15)),
-                    uint64(now + uint64(state.parameter[P_SIGNAL_SAME])))
+        signal_thread(state, engine.number, to, uint32((value >> uint32(3)) & uint32(15)),
+                      uint64(now + uint64(state.parameter[P_SIGNAL_SAME])))
     elif address == uint32(n.CSR_NEXT_NEIGHBOR_SIGNAL) or address == uint32(n.CSR_PREV_NEIGHBOR_SIGNAL):
         following = address == uint32(n.CSR_NEXT_NEIGHBOR_SIGNAL)
         to = uint32(ctx) if (value >> uint32(7)) & uint32(1) else uint32(value & uint32(7))
-        other = engine.number
-        if following and there(state, uint32(engine.number + uint32(1))):
-            other = uint32(engine.number + uint32(1))
-        elif not following and engine.number > uint32(0):
-            other = uint32(engine.number - uint32(1))
-        if other != engine.number:
-            send_signal(state, engine.number, ctx, other, to, uint32((value >> uint32(3)) & uint32(15)),
-                        uint64(now + uint64(state.parameter[P_SIGNAL_NEIGHBOR])))
+        other = uint32(engine.number + uint32(1)) if following else uint32(engine.number - uint32(1))
+        if there(state, other):
+            signal_thread(state, other, to, uint32((value >> uint32(3)) & uint32(15)),
+                          uint64(now + uint64(state.parameter[P_SIGNAL_NEIGHBOR])))
         else:
-            report(state, RESERVED_NO_NEIGHBOR, engine.number, ctx, engine.pc[ctx], 0)
+            report_actor(state, RESERVED_NO_NEIGHBOR, 0)
     elif address == uint32(n.CSR_ACTIVE_CTX_WAKEUP_EVENTS):
         engine.wakeup[ctx] = value & uint32(0x1FFFF)
     elif address == uint32(n.CSR_ACTIVE_CTX_SIG_EVENTS):
@@ -212,11 +216,7 @@ def write_rare_csr(state, engine, ctx, address, value, now):
     """The rest of write_csr: enables, other contexts, neighbour pointers, timers, seeds, and plain memory."""
     pointed = uint32(engine.csr_ctx_pointer & uint32(7))
     if address == uint32(n.CSR_CTX_ENABLES):
-        kept = engine.ctx_enables & ~value & uint32(0x2A000000)         # [29], [27], [25]: write 1 to clear
-        engine.ctx_enables = uint32((value & uint32(0xD5FF00FF)) | kept)
-        mask = (value >> uint32(8)) & uint32(0xFF)
-        enable_contexts(state, engine, mask & uint32(0x55) if value >> uint32(31) else mask, now)
-        share_pointers(engine, ctx)
+        write_enables(state, engine, value, now)
     elif address == uint32(n.CSR_INDIRECT_LM_ADDR_0_BYTE_INDEX) or address == uint32(n.CSR_INDIRECT_LM_ADDR_1_BYTE_INDEX):
         which = uint32(0) if address == uint32(n.CSR_INDIRECT_LM_ADDR_0_BYTE_INDEX) else uint32(1)
         write_saved_pointer(engine, pointed, which, (value >> uint32(2)) & uint32(1023))
@@ -241,15 +241,10 @@ def write_rare_csr(state, engine, ctx, address, value, now):
         engine.ready = uint32(engine.ready & ~(uint32(1) << pointed))
         update_ready(state, engine, pointed, UNIT_SIGNAL, now)
     elif address == uint32(n.CSR_TIMESTAMP_LOW):
-        current = uint64(uint64(now >> uint64(4)) + engine.timestamp_offset)
-        wanted = (current & uint64(0xFFFFFFFF00000000)) | uint64(value)
-        engine.timestamp_offset = uint64(engine.timestamp_offset + (wanted - current))
-        set_future_counts(state)
+        set_timestamp(state, engine, (timestamp(state, engine, now) & uint64(0xFFFFFFFF00000000)) | uint64(value), now)
     elif address == uint32(n.CSR_TIMESTAMP_HIGH):
-        current = uint64(uint64(now >> uint64(4)) + engine.timestamp_offset)
-        wanted = (current & uint64(0xFFFFFFFF)) | (uint64(value) << uint64(32))
-        engine.timestamp_offset = uint64(engine.timestamp_offset + (wanted - current))
-        set_future_counts(state)
+        high = uint64(uint64(value) << uint64(32))
+        set_timestamp(state, engine, (timestamp(state, engine, now) & uint64(0xFFFFFFFF)) | high, now)
     elif address == uint32(n.CSR_PROFILE_COUNT):
         engine.profile_offset = uint64(uint64(value & uint32(0xFFFF)) - now)
     elif address == uint32(n.CSR_PSEUDO_RANDOM_NUMBER):
@@ -258,17 +253,108 @@ def write_rare_csr(state, engine, ctx, address, value, now):
     elif address == uint32(n.CSR_ACTIVE_FUTURE_COUNT) or address == uint32(n.CSR_INDIRECT_FUTURE_COUNT):
         whose = ctx if address == uint32(n.CSR_ACTIVE_FUTURE_COUNT) else pointed
         engine.future_count[whose] = value & uint32(0xFFFF)
-        engine.future_due[whose] = future_due(engine, whose, now)
+        engine.future_due[whose] = future_due(state, engine, whose, now)
         set_future_counts(state)
     elif address == uint32(n.CSR_ACTIVE_FUTURE_COUNT_SIGNAL):
         engine.future_signal[ctx] = value & uint32(15)
     elif address == uint32(n.CSR_INDIRECT_FUTURE_COUNT_SIGNAL):
         engine.future_signal[pointed] = value & uint32(15)
-    else:
-        if address == uint32(n.CSR_USTORE_DATA_UPPER):
-            report(state, RESERVED_STORE_RUNNING, engine.number, ctx, engine.pc[ctx],
-                   engine.csr_other[uint32(n.CSR_USTORE_ADDRESS >> 2)] & uint32(0xFFF))
+    elif address <= uint32(n.CSR_USTORE_DATA_UPPER):
+        write_store(state, engine, address, value)
+    elif address == uint32(n.CSR_CTX_ARB_CNTL):
+        # Which context the arbiter looks at first; while one executes its own number says so.
+        if engine.context >= uint32(0x80):
+            engine.context = uint32(uint32(0x80) | ((value - uint32(1)) & uint32(7)))
+    elif (address != uint32(n.CSR_ALU_OUT) and address != uint32(n.CSR_LOCAL_CSR_STATUS)
+          and address != uint32(n.CSR_ACTIVE_CTX_STS)):
         engine.csr_other[(address >> uint32(2)) & uint32(127)] = value
+
+
+@jit
+def write_enables(state, engine, value, now):
+    """Write CTX_ENABLES. The number of contexts decides how instruction words are read; a microengine held in reset keeps
+    still."""
+    if (state.cap[CAP_RESET_WORD] >> reset_bit(state, engine)) & uint32(1):
+        return
+    kept = engine.ctx_enables & ~value & uint32(0x2A000000)         # [29], [27], [25]: write 1 to clear
+    before = engine.ctx_enables
+    engine.ctx_enables = uint32((value & uint32(0xD5FF00FF)) | kept)
+    if engine.ctx_enables & uint32(0x2A000000) == uint32(0):
+        state.attention = uint32(state.attention & ~(uint32(1) << engine.number))
+    if (before ^ engine.ctx_enables) >> uint32(31):
+        note_stale(state, engine, uint32(0), uint32(store_words(state) - uint32(1)))
+    mask = (value >> uint32(8)) & uint32(0xFF)
+    enable_contexts(state, engine, mask & uint32(0x55) if value >> uint32(31) else mask, now)
+    share_pointers(engine, engine.context & uint32(7))
+
+
+@jit
+def reset_bit(state, engine):
+    """Number of the bit of IXP_RESET1 that holds a microengine in reset: from 0 and from 16 on."""
+    return uint32(in_cluster(state, engine.number) | (cluster_of(state, engine.number) << uint32(4)))
+
+
+@jit
+def is_private(address):
+    """Whether a local CSR is one of those that only executing instructions see."""
+    address = uint32(address)
+    return (address == uint32(n.CSR_ACTIVE_LM_ADDR_0) or address == uint32(n.CSR_ACTIVE_LM_ADDR_1)
+            or address == uint32(n.CSR_ACTIVE_LM_ADDR_0_BYTE_INDEX) or address == uint32(n.CSR_ACTIVE_LM_ADDR_1_BYTE_INDEX)
+            or address == uint32(n.CSR_T_INDEX) or address == uint32(n.CSR_T_INDEX_BYTE_INDEX)
+            or address == uint32(n.CSR_BYTE_INDEX) or address == uint32(n.CSR_CRC_REMAINDER))
+
+
+@jit
+def access_from_outside(state, engine, address, value, writing, now):
+    """Read (returned) or write a local CSR of `engine` by somebody else; writes of pointers act at once."""
+    ctx = uint32(engine.context & uint32(7))
+    if is_private(address):
+        if not writing:
+            return read_private(engine, ctx, address, engine.retired)
+        write_private(state, engine, ctx, address, value, engine.retired)
+        apply_due_shadows(engine, ctx, uint64(engine.retired + uint64(1 << 20)))
+        return uint32(0)
+    if not writing:
+        return uint32(read_csr(state, engine, ctx, address, now))
+    write_csr(state, engine, ctx, address, value, now)
+    stop_engine_key(state, engine)
+    return uint32(0)
+
+
+@jit
+def access_over_bus(state, engine, address, value, writing, now):
+    """The same over the chip's buses, where it is lost if it meets an access of the microengine itself in this very cycle.
+
+    LOCAL_CSR_STATUS then says so, until the next access; asking for that register meets nothing. Only accesses that are
+    external operations count: those of LM_ADDR, T_INDEX, BYTE_INDEX and CRC_REMAINDER do not come this way.
+    """
+    place = uint32(n.CSR_LOCAL_CSR_STATUS) >> uint32(2)
+    if address == uint32(n.CSR_LOCAL_CSR_STATUS):
+        return engine.csr_other[place]
+    engine.csr_other[place] = uint32(0)
+    swapping = engine.after >= uint32(AFTER_SWAP) and engine.slots == uint32(0)
+    if engine.context < uint32(0x80) and engine.clock == now and not swapping:
+        op = uint32(state.code[uint32(engine.number * store_words(state) + engine.pc[engine.context])].op)
+        if op == uint32(OP_CSR_READ) or op == uint32(OP_CSR_WRITE):
+            engine.csr_other[place] = uint32(1)
+            return uint32(0)
+    return access_from_outside(state, engine, address, value, writing, now)
+
+
+@jit
+def signal_thread(state, me, to, signal, when):
+    """Have event signal number `signal` reach context `to` of microengine `me` at `when`.
+
+    A signal 0, a microengine that there is not, or an odd context of four is nobody: reported, and nothing else.
+    """
+    if not there(state, me):
+        report_actor(state, RESERVED_SIGNAL, (uint32(me) << uint32(8)) | (to << uint32(4)) | signal)
+        return
+    four = state.engines[uint32(me)].ctx_enables >> uint32(31)
+    if signal == uint32(0) or (four and to & uint32(1)):
+        report_actor(state, RESERVED_SIGNAL, (uint32(me) << uint32(8)) | (to << uint32(4)) | signal)
+        return
+    send_signal(state, state.acting >> uint32(24), (state.acting >> uint32(16)) & uint32(0xFF), me, to, signal, when)
 
 
 @jit
@@ -278,40 +364,3 @@ def send_signal(state, from_me, from_ctx, me, ctx, signal, when):
         see_send(state, SEEN_SEND, from_me, from_ctx, 0, uint32(uint32(me) * uint32(8) + uint32(ctx)),
                  uint32(uint32(1) << uint32(signal)), state.now, when)
     post_signal(state, me, ctx, UNIT_SIGNAL, uint32(uint32(1) << uint32(signal)) & uint32(SIGNAL_BITS), when)
-
-
-@jit
-def future_due(engine, ctx, now):
-    """When TIMESTAMP_LOW[15:0] of `engine` next equals the FUTURE_COUNT of `ctx`, after `now`."""
-    tick = uint64(now >> uint64(4))
-    stamp = uint64(tick + engine.timestamp_offset) & uint64(0xFFFF)
-    ahead = uint64(uint64(engine.future_count[ctx]) - stamp) & uint64(0xFFFF)
-    if ahead == uint64(0):
-        ahead = uint64(0x10000)
-    return uint64((tick + ahead) << uint64(4))
-
-
-@jit
-def set_future_counts(state):
-    """Set the alarm to the first future count that is due."""
-    first = uint64(NEVER)
-    for m in range(len(state.engines)):
-        for ctx in range(CONTEXTS):
-            first = min(first, state.engines[m].future_due[ctx])
-    set_alarm(state, ALARM_FUTURE_COUNT, first)
-
-
-@jit
-def future_count_event(state, now):
-    """Raise the signals of all future counts that are due at `now`; each fires once."""
-    for m in range(len(state.engines)):
-        engine = state.engines[m]
-        for ctx in range(CONTEXTS):
-            if engine.future_due[ctx] <= now:
-                engine.future_due[ctx] = uint64(NEVER)
-                slot_signal = uint32(uint32(1) << engine.future_signal[ctx]) & uint32(SIGNAL_BITS)
-                engine.signals[ctx] = uint32(engine.signals[ctx] | slot_signal)
-                if observing():
-                    see_value(state, SEEN_SIGNAL, m, ctx, 0, now, slot_signal, 0)
-                update_ready(state, engine, uint32(ctx), UNIT_SIGNAL, now)
-    set_future_counts(state)

@@ -54,7 +54,6 @@ from ixpemu.engine.layout import (
     SPECIAL_A,
     SPECIAL_B,
     SPECIAL_D,
-    STOP_ATTENTION,
     STOP_HALT,
     STOP_RESERVED,
     UNIT_SCRATCH,
@@ -74,10 +73,11 @@ from ixpemu.engine.observation import (
     see_value,
 )
 from ixpemu.engine.operations import issue_operation
+from ixpemu.engine.outside import attention_interrupt
 from ixpemu.engine.overrides import COMPLETE_SWAP
 from ixpemu.engine.parameters import P_NEIGHBOR_FULL, P_NEIGHBOR_PUT, P_NEIGHBOR_SELF
 from ixpemu.engine.pointers import resolve
-from ixpemu.engine.reserved import report
+from ixpemu.engine.reserved import note_actor, report
 from ixpemu.engine.rings import visible_flag
 from ixpemu.engine.sizes import store_words, there
 from ixpemu.engine.units import flush_unit, flush_units
@@ -235,6 +235,7 @@ def execute_rare(state, memory, engine, i, ctx, now, in_slot):
             a = engine.at_a
         if observing():
             see_csr(state, engine, ctx, i.imm, engine.file[a], now)
+        note_actor(state, engine.number, ctx, engine.pc[ctx])
         write_csr(state, engine, ctx, i.imm, engine.file[a], now)
         finish_issue(state, engine, ctx, now)
     elif op == uint32(OP_SIGNAL_SET) or op == uint32(OP_SIGNAL_CLEAR):
@@ -256,6 +257,8 @@ def execute_rare(state, memory, engine, i, ctx, now, in_slot):
             return
     elif op == uint32(OP_KILL):
         finish_issue(state, engine, ctx, now)
+        if in_slot:
+            report(state, RESERVED_DEFER, engine.number, ctx, engine.pc[ctx], 0)
         begin_swap(state, engine, WAKEUP_ANY, 0, AFTER_SWAP, 0)
         swap_out(state, engine, engine.clock)
         return
@@ -304,15 +307,19 @@ def branch_or_report(state, engine, i, ctx, in_slot):
 
 @jit
 def stop_engine(state, engine, i, ctx, now):
-    """halt, an illegal word, or the end of the program: no context of this microengine runs on."""
+    """halt, an illegal word, or the end of the program: no context of this microengine runs on.
+
+    A breakpoint waits for no signal: enabled again, its context goes on behind it (confidence L).
+    """
     op = uint32(i.op)
     if op == uint32(OP_BREAKPOINT):
+        if engine.slots:
+            report(state, RESERVED_DEFER, engine.number, ctx, uint32(engine.pc[ctx] + uint32(1)), 0)
         finish_issue(state, engine, ctx, now)
         engine.ctx_enables = uint32(engine.ctx_enables | uint32(1 << 27))
-        state.attention = uint32(state.attention | (uint32(1) << engine.number))
         state.stop_pc = uint32(engine.pc[ctx] - uint32(1)) & uint32(store_words(state) - uint32(1))
         request_stop(state, STOP_HALT, engine.number, ctx)
-        request_stop(state, STOP_ATTENTION, engine.number, ctx)
+        attention_interrupt(state, engine.number, ctx)
     else:
         kind = uint32(RESERVED_ILLEGAL) if op == uint32(OP_ILLEGAL) else uint32(RESERVED_COMMAND)
         if op == uint32(OP_STORE_END):
@@ -329,9 +336,16 @@ def stop_engine(state, engine, i, ctx, now):
     engine.slots = uint32(0)
     engine.after = uint32(AFTER_NOTHING)
     engine.after_abort = uint32(0)
-    engine.wakeup[ctx] = uint32(WAKEUP_ANY)
-    engine.ready = uint32(engine.ready & ~(uint32(1) << ctx))
     engine.context = uint32(ctx | uint32(0x80))
+    engine.previous_context = ctx
+    engine.slept_at[ctx] = now
+    if op == uint32(OP_BREAKPOINT):
+        engine.wakeup[ctx] = uint32(0)
+        engine.ready = uint32(engine.ready | (uint32(1) << ctx))
+        engine.ready_at[ctx] = now
+    else:
+        engine.wakeup[ctx] = uint32(WAKEUP_ANY)
+        engine.ready = uint32(engine.ready & ~(uint32(1) << ctx))
 
 
 @jit
@@ -361,7 +375,7 @@ def neighbor_of(state, engine):
 
 @jit
 def finish_forced(state, engine, i, ctx, pc, now):
-    """After a private instruction that had to commit in time order: send a next-neighbour result on its way."""
+    """After a private instruction at `pc` that had to commit in time order: send a next-neighbour result on its way."""
     if (uint32(i.special) & uint32(SPECIAL_D)) == uint32(0):
         return
     kind = uint32(i.d) >> uint32(8)

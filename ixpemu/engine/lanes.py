@@ -10,7 +10,7 @@ from __future__ import annotations
 from numpy import uint32, uint64
 
 from ixpemu.engine.jit import jit
-from ixpemu.engine.layout import ALARMS, KEY_ME, KEY_SHIFT, LANE_ALARM, NEVER
+from ixpemu.engine.layout import ALARMS, KEY_ME, KEY_SHIFT, LANE_ALARM, NEVER, STOP_INTERRUPT
 
 
 @jit
@@ -66,3 +66,10 @@ def first_key(state):
     first = second if second < first else first
     third = fourth if fourth < third else third
     return third if third < first else first
+
+
+@jit
+def raise_interrupt(state, number, me, ctx):
+    """Interrupt the XScale by `number` (IRQ_*); `me`, `ctx`: the thread behind it."""
+    state.interrupts_raised = uint32(state.interrupts_raised | (uint32(1) << uint32(number)))
+    request_stop(state, STOP_INTERRUPT, me, ctx)

@@ -66,8 +66,9 @@ UNIT_SRAM0, UNIT_SRAM1, UNIT_SCRATCH, UNIT_HASH, UNIT_DRAM, UNIT_MSF, UNIT_CAP =
 UNIT_SIGNAL = 7             # waiting for another thread, the timer or the XScale
 UNIT_RECEIVE = 8            # waiting for a received element
 UNIT_READY = 9              # ready, and another context executes
-UNIT_COUNT = 10
-UNIT_NAMES = ("sram0", "sram1", "scratch", "hash", "dram", "msf", "cap", "signal", "receive", "ready")
+UNIT_PCI = 10
+UNIT_COUNT = 11
+UNIT_NAMES = ("sram0", "sram1", "scratch", "hash", "dram", "msf", "cap", "signal", "receive", "ready", "pci")
 QUEUE_DEPTH_MAX = 64        # deepest command queue of a unit that a chip file may ask for
 FIFO_DEPTH_MAX = 16         # the same for a microengine's command FIFO
 
@@ -76,13 +77,23 @@ HASH_MULTIPLIER_48, HASH_MULTIPLIER_64, HASH_MULTIPLIER_128 = 0, 2, 4
 
 # Alarms: single times that a part of the chip sets for itself.
 ALARM_RECEIVE, ALARM_TRANSMIT, ALARM_MSF_TIMER, ALARM_FUTURE_COUNT = 0, 4, 8, 12
+ALARM_TIMER, ALARM_DMA = 13, 14
 ALARMS = 16
 
 # Reasons for the core to return.
 (STOP_CYCLES, STOP_IDLE, STOP_QUIET, STOP_PACKETS, STOP_BREAKPOINT, STOP_HALT, STOP_RESERVED, STOP_INTERRUPT, STOP_STEP,
- STOP_COMMIT, STOP_INPUT, STOP_OUTPUT, STOP_PACKET_TABLE, STOP_INTERNAL, STOP_ATTENTION, STOP_OBSERVED) = range(1, 17)
+ STOP_COMMIT, STOP_INPUT, STOP_OUTPUT, STOP_PACKET_TABLE, STOP_INTERNAL, STOP_ATTENTION, STOP_OBSERVED,
+ STOP_STORE) = range(1, 18)
 STOP_NAMES = ("", "cycles", "idle", "quiet", "packets", "break", "halt", "reserved", "interrupt", "step", "commit", "input",
-              "output", "packet table", "internal", "attention", "observed")
+              "output", "packet table", "internal", "attention", "observed", "store")
+
+# Interrupts to the XScale by their bit in its controller (facts H; microengines 4 to 7 are in the third group of threads).
+(IRQ_SOFT, IRQ_TIMER, IRQ_DMA, IRQ_DOORBELL, IRQ_ATTENTION, IRQ_PCI, IRQ_THREAD_A, IRQ_THREAD_B) = (0, 4, 10, 13, 14, 15, 16, 24)
+INTERRUPTS = {
+    IRQ_SOFT: "soft", IRQ_TIMER: "timer1", IRQ_TIMER + 1: "timer2", IRQ_TIMER + 2: "timer3", IRQ_TIMER + 3: "timer4",
+    IRQ_DMA: "dma1", IRQ_DMA + 1: "dma2", IRQ_DMA + 2: "dma3", IRQ_DOORBELL: "doorbell",
+    IRQ_ATTENTION: "attention", IRQ_PCI: "pci", IRQ_THREAD_A: "thread_a", IRQ_THREAD_B: "thread_b",
+}
 
 # Reserved behaviour: kinds and their short names. A new one goes to the end of both, and gets a rule in `ixpemu.chip_rules` with
 # the code 7000 + kind and a case in tests/corpus/reserved.
@@ -102,7 +113,8 @@ STOP_NAMES = ("", "cycles", "idle", "quiet", "packets", "break", "halt", "reserv
  RESERVED_RING_ALIGNMENT, RESERVED_BUFFER_ALIGNMENT,
  RESERVED_MULTIPLY, RESERVED_MULTIPLY_BETWEEN, RESERVED_MULTIPLY_WIDE, RESERVED_POP_COUNT, RESERVED_FIND_FIRST,
  RESERVED_ALIGN_SWAP, RESERVED_CRC_SWAP, RESERVED_CRC_EARLY, RESERVED_CAM_EQUAL, RESERVED_CAM_TAKEN,
- ) = range(1, 55)
+ RESERVED_STORE_CLOSED, RESERVED_SIGNAL, RESERVED_REFLECTOR, RESERVED_PCI,
+ ) = range(1, 59)
 RESERVED_NAMES = ("", "illegal instruction", "ran past the end of the program", "unpopulated memory", "put on a full ring",
                   "unpopulated local memory", "local_csr_rd without its immed", "branch or swap in a defer slot",
                   "command that the unit does not know", "scratch ring outside scratch memory",
@@ -129,6 +141,8 @@ RESERVED_NAMES = ("", "illegal instruction", "ran past the end of the program", 
                   "byte_align goes on after a swap", "CRC remainder kept across a swap",
                   "CRC_REMAINDER read too soon after a crc",
                   "lookup that several CAM entries match", "CAM entry written by another context since its lookup",
+                  "control store written without access from outside", "signal to nobody",
+                  "reflector address that nobody has", "PCI address that nobody has",
                   )
 RESERVED_KINDS = 64
 RESERVED_ROWS = 64          # places that are kept, the earliest ones
@@ -244,6 +258,7 @@ ENGINE = np.dtype([
     ("pop_step", "u4"), ("pop_value", "u4"), ("pop_next", "u8"),    # steps done, their source, number of the next instruction
     ("multiply_product", "u8"), ("multiply_a", "u4"), ("multiply_b", "u4"),
     ("multiply_shape", "u4"), ("multiply_step", "u4"), ("multiply_next", "u8"),    # as of pop_count
+    ("stale_first", "u4"), ("stale_end", "u4"),     # addresses whose records the host has to make anew; end 0: none
 ], align=True)
 
 # ENGINE.own: state of the microengine that no context can rely on after it has slept.

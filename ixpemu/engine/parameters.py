@@ -91,6 +91,14 @@ PARAMETERS = (
  P_SCRATCH_ATOMIC, P_SCRATCH_ATOMIC_BUSY) = range(len(PARAMETERS))
 PARAMETER_SLOTS = 256
 """Room in `state.parameter`; those from 192 on belong to the MSF (`P_MSF_OWN`)."""
+P_OUTSIDE = 240
+OUTSIDE_PARAMETERS: tuple[str, ...] = (
+    "xscale.timer_cycles",
+    "pci.dma_start_cycles",
+    "pci.dma_word_cycles",
+)
+"""Names of the parameters of the XScale's timers and of PCI, in the order of their places from `P_OUTSIDE` on."""
+(P_TIMER_CYCLES, P_PCI_DMA_START, P_PCI_DMA_WORD) = range(P_OUTSIDE, P_OUTSIDE + len(OUTSIDE_PARAMETERS))
 P_MSF_OWN = 192
 MSF_PARAMETERS: tuple[str, ...] = (
     "chip.megahertz",                   # the clock that everything else counts cycles of

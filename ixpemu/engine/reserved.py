@@ -83,3 +83,19 @@ def report_at(state, kind, me, ctx, pc, value, now):
 def report(state, kind, me, ctx, pc, value):
     """The same, at the time of the commit that is going on."""
     report_at(state, kind, me, ctx, pc, value, state.now)
+
+
+OUTSIDE, NOWHERE = 255, 0xFFFF          # no microengine, and no instruction's address
+
+
+@jit
+def note_actor(state, me, ctx, pc):
+    """Say who is about to write a register: what that causes may be reported by `report_actor`."""
+    state.acting = uint32((uint32(me) << uint32(24)) | (uint32(ctx) << uint32(16)) | uint32(pc))
+
+
+@jit
+def report_actor(state, kind, value):
+    """Note event `kind` as the doing of whoever writes a register just now."""
+    acting = state.acting
+    report(state, kind, acting >> uint32(24), (acting >> uint32(16)) & uint32(0xFF), acting & uint32(0xFFFF), value)

@@ -50,6 +50,10 @@ from ixpemu.engine.parameters import PARAMETER_SLOTS
 STATE_VERSION = 1
 """Goes up whenever the meaning of a saved state changes; snapshots of another version are refused."""
 
+IRQ_VALID = 0x0F0FFFFF
+"""The interrupts of the XScale that there are (H)."""
+PCI_IDENTITY = (0x9001 << 16 | 0x8086, 0, 0x0B400000)
+"""First words of the PCI configuration registers: device and vendor, command, class (recalled)."""
 PAGE_WORDS = 1024
 """Words of one page of `memory`. Its first words are flags, one per page, set by whoever writes into the page."""
 
@@ -101,6 +105,7 @@ STATE = np.dtype([
     ("thread_interrupts", "u8"),            # XSCALE_INT_A raw, bit me * 8 + ctx
     ("thread_interrupts_b", "u8"),
     ("attention", "u4"),                    # microengines stopped by ctx_arb[bpt]
+    ("interrupts_raised", "u4"),            # IRQ_* that the host has not been told of yet
     # packets
     ("packet_next", "u4"),                  # number of the next packet; 0 is "no packet"
     ("packets_inside", "u4"), ("packets_sent", "u8"), ("packets_dropped", "u8"),
@@ -115,6 +120,15 @@ STATE = np.dtype([
     ("reserved_allowed", "u8"),             # kinds (mask) that nobody wants to hear of
     ("cluster_shift", "u4"),                # a microengine's number shifted right by it is its cluster
     ("thread_interrupts_high", "u8", (2,)), # XSCALE_INT_A and _B of microengines 8..15
+    ("stamps_stopped", "u8"),               # 0: timestamps run; else they stand since the cycle before it
+    ("stamps_lag", "u8"),                   # cycles that they have stood
+    # interrupt controller and timers of the XScale, see outside.py
+    ("irq_latched", "u4"), ("irq_enable", "u4"), ("fiq_enable", "u4"), ("thread_enable", "u8", (4,)),
+    ("timer_control", "u4", (4,)), ("timer_load", "u4", (4,)), ("timer_left", "u4", (4,)), ("timer_due", "u8", (4,)),
+    # PCI, see pci.py
+    ("pci", "u4", (128,)), ("pci_configuration", "u4", (16,)), ("dma_due", "u8", (3,)), ("host_base", "u4"), ("host_words", "u4"),
+    ("stale", "u4"),                        # mask of microengines with stale records
+    ("acting", "u4"),                       # who writes a CSR: see reserved.note_actor
     ("engines", ENGINE, (ME_COUNT,)),
     ("msf", MSF),
     ("events", EVENT, (EVENTS + QUEUE_UNITS * SILENT,)),
@@ -188,6 +202,11 @@ def new_state(engines: int = ME_COUNT, words: int = STORE_WORDS) -> np.recarray:
     state.free_events = EVENTS
     state.bus_chunk[:] = NEVER
     state.packet_next = 1
+    state.irq_enable = IRQ_VALID
+    state.thread_enable[:] = (1 << 64) - 1
+    state.timer_due[:] = NEVER
+    state.dma_due[:] = NEVER
+    state.pci_configuration[:3] = PCI_IDENTITY
     for m in range(engines):
         engine = state.engines[m]
         engine.number = m
@@ -199,12 +218,14 @@ def new_state(engines: int = ME_COUNT, words: int = STORE_WORDS) -> np.recarray:
     return array
 
 
-def new_memory(scratch_bytes: int, sram_bytes: tuple[int, int], dram_bytes: int) -> tuple[np.ndarray, dict[str, int]]:
+def new_memory(
+    scratch_bytes: int, sram_bytes: tuple[int, int], dram_bytes: int, host_bytes: int = 0
+) -> tuple[np.ndarray, dict[str, int]]:
     """An array of zeros for all memories, and the values of the record's memory-map fields.
 
     The array is as large as the memories but costs only the pages that are written. Each region starts on a page.
     """
-    words = [scratch_bytes // 4, sram_bytes[0] // 4, sram_bytes[1] // 4, dram_bytes // 4]
+    words = [scratch_bytes // 4, sram_bytes[0] // 4, sram_bytes[1] // 4, dram_bytes // 4, host_bytes // 4]
     pages = [-(-count // PAGE_WORDS) for count in words]
     total_pages = sum(pages)
     flag_pages = 1
@@ -219,5 +240,6 @@ def new_memory(scratch_bytes: int, sram_bytes: tuple[int, int], dram_bytes: int)
     return memory, {
         "scratch_base": bases[0], "sram_base0": bases[1], "sram_base1": bases[2], "dram_base": bases[3],
         "scratch_words": words[0], "sram_words0": words[1], "sram_words1": words[2], "dram_words": words[3],
+        "host_base": bases[4], "host_words": words[4],
         "memory_words": page * PAGE_WORDS,
     }

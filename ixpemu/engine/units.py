@@ -25,6 +25,7 @@ from ixpemu.engine.layout import (
     UNIT_CAP,
     UNIT_HASH,
     UNIT_MSF,
+    UNIT_PCI,
     UNIT_SCRATCH,
 )
 from ixpemu.engine.memories import mark_written, memory_index, merge_word
@@ -33,8 +34,9 @@ from ixpemu.engine.observation import SEEN_RING, observing, see_access, see_word
 from ixpemu.engine.operation_access import access_operation
 from ixpemu.engine.operation_numbers import OPERATION
 from ixpemu.engine.overrides import part_push, signal_context
+from ixpemu.engine.pci import pci_read, pci_write
 from ixpemu.engine.registers import pulled
-from ixpemu.engine.reserved import report_at
+from ixpemu.engine.reserved import note_actor, report_at
 from ixpemu.engine.rings import get_word, put_word, update_flag
 from ixpemu.engine.timing import (
     COMMAND_GET,
@@ -223,8 +225,40 @@ def access_msf(state, memory, entry, now):
 
 
 @jit
+def access_pci(state, memory, entry, now):
+    """pci[read] and pci[write]."""
+    words = uint32(entry.total)
+    first = uint32(entry.first)
+    note_actor(state, entry.me, entry.ctx, entry.pc)
+    if entry.command == COMMAND_READ:
+        slot = push_words(state, entry.me, entry.ctx, first, words, entry.signals, UNIT_PCI, 0, now)
+        if entry.flag:
+            part_push(state, slot, entry.flag)
+        for k in range(words):
+            state.events[slot].words[k] = pci_read(state, memory, uint32(entry.address + uint32(4) * uint32(k)), now)
+        return
+    engine = state.engines[entry.me]
+    for k in range(words):
+        pci_write(state, memory, uint32(entry.address + uint32(4) * uint32(k)), engine.file[uint32(first + uint32(k))], now)
+    pulled(engine, entry.ctx, first, words)
+    end_pull(state, entry.me, signal_context(entry), words, entry.signals, entry.unit, now)
+
+
+@jit
+def reflector_address(entry, k):
+    """Address of word `k` of a command of the CAP."""
+    address = uint32(entry.address + uint32(4) * uint32(k))
+    if entry.command == COMMAND_REFLECT_READ or entry.command == COMMAND_REFLECT_WRITE:
+        return uint32((entry.address & uint32(0xFFFFFC00)) | (address & uint32(0x3FF)))
+    return address
+
+
+@jit
 def access_cap(state, memory, entry, now):
-    """cap[read], cap[write], cap[fast_wr], and the reflector."""
+    """cap[read], cap[write], cap[fast_wr], and the reflector; the PCI unit's commands come this way too."""
+    if entry.unit == UNIT_PCI:
+        access_pci(state, memory, entry, now)
+        return
     if observing():
         see_access(state, entry, now)
     words = uint32(entry.total)
@@ -232,7 +266,8 @@ def access_cap(state, memory, entry, now):
     command = uint32(entry.command)
     flush_unit(state, memory, UNIT_SCRATCH, now)        # its ring CSRs and the hash multipliers may be read or written
     flush_unit(state, memory, UNIT_HASH, now)
-    # A reflector command stays with the microengine of its first word.
+    note_actor(state, entry.me, entry.ctx, entry.pc)
+    # A reflector command stays inside the 1,024 bytes of its first word, which are one microengine's.
     target = state.engines[reflect_engine(state, entry.address)]
     if command == uint32(COMMAND_REFLECT_READ) or command == uint32(COMMAND_REFLECT_WRITE):
         target.watched = uint32(target.watched - uint32(1))
@@ -241,19 +276,19 @@ def access_cap(state, memory, entry, now):
         if entry.flag:
             part_push(state, slot, entry.flag)
         for k in range(words):
-            address = uint32(entry.address + uint32(4) * uint32(k))
+            address = reflector_address(entry, k)
             if command == uint32(COMMAND_READ):
                 state.events[slot].words[k] = cap_read(state, memory, address, now)
             else:
-                state.events[slot].words[k] = reflect_read(state, target, address, now)
+                state.events[slot].words[k] = reflect_read(state, memory, entry, address, now)
     elif command == uint32(COMMAND_WRITE) or command == uint32(COMMAND_REFLECT_WRITE):
         engine = state.engines[entry.me]
         for k in range(words):
-            address = uint32(entry.address + uint32(4) * uint32(k))
+            address = reflector_address(entry, k)
             if command == uint32(COMMAND_WRITE):
                 cap_write(state, memory, address, engine.file[uint32(first + uint32(k))], entry.me, entry.ctx, entry.pc, now)
             else:
-                reflect_write(state, target, address, engine.file[uint32(first + uint32(k))], now)
+                reflect_write(state, memory, entry, address, engine.file[uint32(first + uint32(k))], now)
         pulled(engine, entry.ctx, first, words)
         end_pull(state, entry.me, signal_context(entry), words, entry.signals, entry.unit, now)
     else:

@@ -45,7 +45,7 @@ class Dram:
 
 
 class Registers:
-    """CSRs of the MSF, by byte offset."""
+    """CSRs of the MSF or the CAP by byte offset, or whatever is on the bus by physical address."""
 
     def __init__(self, xscale: XScale, place: str) -> None:
         self._xscale = xscale

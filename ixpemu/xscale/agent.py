@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from ixpemu import codes
 from ixpemu.chip_csrs import csr_address
 from ixpemu.diagnostics import user_error
+from ixpemu.engine.layout import INTERRUPTS
 from ixpemu.image import Image
 from ixpemu.xscale.accesses import Dram, Memory, Registers
 from ixpemu.xscale.queues import PLACES, SramQueues
@@ -39,8 +40,10 @@ RING_SIZES = {128: 0, 256: 1, 512: 2, 1024: 3}
 RING_EMPTY_FLAG = 1 << 26
 RING_NEARLY_FULL = 3, 4     # this side's own idea of it: three quarters
 
-SOURCES = ("thread_a", "thread_b", "attention")
-"""What can interrupt the XScale: a microengine wrote XSCALE_INT_A or XSCALE_INT_B, or stopped at a breakpoint."""
+SOURCES = tuple(sorted(INTERRUPTS.values()))
+"""What can interrupt the XScale: a microengine wrote XSCALE_INT_A or XSCALE_INT_B ("thread_a", "thread_b") or stopped at a
+breakpoint ("attention"); a timer, a DMA channel, the host's doorbell, itself ("soft"). What its controller masks does not reach
+a handler."""
 
 Handler = Callable[["XScale"], None]
 
@@ -73,8 +76,7 @@ class XScale:
     """The control processor of one chip.
 
     `tables`, `ports` and `images` are what the application says; `program` is the control module's own, whatever it keeps.
-    `handlers` maps "thread_a", "thread_b" (a microengine wrote XSCALE_INT_A or _B) and "attention" (one stopped at a breakpoint)
-    to functions.
+    `handlers` maps names of SOURCES to functions. `bus` is all that the XScale addresses, by physical address.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class XScale:
         self.msf = Registers(self, "msf")
         self.cap = Registers(self, "cap")
         self.queues = SramQueues(self)
+        self.bus = Registers(self, "bus")
         self.interrupts = 0                             # handlers entered
         self._running = False
         self._inside = False
@@ -139,10 +142,12 @@ class XScale:
                 self._call(cycle, partial(self.handlers[source], self))
                 self._time += self._cost("exit_cycles")
 
-    def interrupt(self, cycle: int, source: str) -> None:
-        """A microengine raised `source` at `cycle`. Without a handler it is only remembered by the chip."""
-        if source in self.handlers:
-            self._raised.setdefault(source, cycle)
+    def interrupt(self, cycle: int, source: str) -> bool:
+        """`source` was raised at `cycle`. Without a handler it is only remembered by the chip."""
+        if source not in self.handlers:
+            return False
+        self._raised.setdefault(source, cycle)
+        return True
 
     def _entry(self, raised: int) -> int:
         return max(raised + self._cost("entry_cycles"), self._time)
@@ -221,7 +226,8 @@ class XScale:
         return bytes(octets)
 
     def write(self, place: str, address: int, words: tuple[int, ...] | bytes) -> None:
-        """One write, to "sram", "dram", "msf", "cap", "ring" (the address is its number) or the local CSRs "csr 0" .. "csr 7"."""
+        """One write, to "sram", "dram", "msf", "cap", "bus", "ring" (the address is its number) or the local CSRs
+        "csr 0" .. "csr 7"."""
         if isinstance(words, bytes):
             self.chip.dram.check(address, len(words))
             self.spend(_lines(address, len(words)) * self._cost("dram_cycles"))
@@ -254,6 +260,8 @@ class XScale:
             self.chip.sram[address >> 30].check(address & 0x3FFF_FFFF, 4 * count)
         elif place == "ring":
             self.chip.scratch.ring(address)
+        elif place == "bus":
+            self.chip.xscale.window(address)
         else:
             csr_address(address, place if place in ("msf", "cap") else "local")
 
@@ -262,6 +270,8 @@ class XScale:
             return int(self.chip.sram[address >> 30].read(address & 0x3FFF_FFFF, 1)[0])
         if place == "msf":
             return int(self.chip.msf.csr[address])
+        if place == "bus":
+            return self.chip.xscale.read(address)
         return int(self.chip.cap.read(address))
 
     def _commit(self, write: Write) -> None:
@@ -278,6 +288,8 @@ class XScale:
             self.queues.commit(write)
         elif write.place == "packet":
             chip.originate(address, words[0])
+        elif write.place == "bus":
+            chip.xscale.write(address, words[0])
         elif write.place == "cap":
             chip.cap.write(address, words[0])
         else:
