@@ -37,7 +37,7 @@ def post_signal(state, me, ctx, unit, mask, when):
 def insert(state, engine, when, what):
     """Put an arrival where it belongs: at one cycle events come first, in the order in which they were sent, then signals."""
     times = engine.arrival_time
-    whats = engine.arrival_what
+    what_comes = engine.arrival_what
     count = engine.arrivals
     if count >= uint32(INBOX):
         request_stop(state, STOP_INTERNAL, engine.number, 0)
@@ -50,14 +50,14 @@ def insert(state, engine, when, what):
         if other > when:
             break
         if other == when:
-            kind = whats[before]
+            kind = what_comes[before]
             if (kind if kind & uint32(SIGNAL_ALONE) else uint32(0)) > rank:
                 break
         times[k] = other
-        whats[k] = whats[before]
+        what_comes[k] = what_comes[before]
         k = before
     times[k] = when
-    whats[k] = what
+    what_comes[k] = what
     engine.arrivals = uint32(count + uint32(1))
     if k == count and (engine.context >= uint32(0x80) or (observing() and when < engine.clock)):
         set_engine_key(state, engine.number, when)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from numpy import uint32, uint64
 
 from ixpemu.engine.accounting import serve_probe
+from ixpemu.engine.arrivals import next_arrival
 from ixpemu.engine.clocks import future_count_event
 from ixpemu.engine.contexts import stop_engine_key, swap_out
 from ixpemu.engine.events import release_event, take_event, take_far_event
@@ -110,7 +111,8 @@ def alarm_event(state, memory, now):
 def commit_engine(state, memory, m, now):
     """Microengine `m` does what it stands at (if that is external) and runs on privately."""
     engine = state.engines[m]
-    take_in(state, memory, engine, now, now)
+    if next_arrival(engine) <= now:
+        take_in(state, memory, engine, now, now)
     if engine.context >= uint32(0x80) or engine.clock > now:
         pass                                    # it has woken, or nothing that came was for an enabled context
     elif engine.after >= uint32(AFTER_SWAP) and engine.slots == uint32(0):

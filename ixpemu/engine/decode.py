@@ -124,6 +124,14 @@ class _Places:
 Record = dict[str, int]
 
 
+def transfer_bit(index: int) -> int | None:
+    """The bit of the transfer register at a register-file index of context 0, in the masks of registers.py; None for others."""
+    for base, first in ((SRAM_IN, 0), (SRAM_OUT, 0), (DRAM_IN, 32), (DRAM_OUT, 32)):
+        if base <= index < base + 32:
+            return first + index - base
+    return None
+
+
 def _private(decoded: Decoded, store: int) -> Record:
     record = {"op": OPERATIONS[decoded.variant.name]}
     places = _Places()
@@ -139,6 +147,9 @@ def _private(decoded: Decoded, store: int) -> Record:
     record["b"], record["b_window"] = places.find(second, False, SPECIAL_B) if second is not None else (CONSTANT, 0)
     record["d"], record["d_window"] = places.find(decoded.operand("dest"), True, SPECIAL_D)
     record["marks"], record["special"], record["post"] = places.marks, places.special, places.post
+    used = [transfer_bit(record[operand]) for operand in ("a", "b")]
+    record["in_a"], record["in_b"] = (bit if bit is not None else other or 0 for bit, other in zip(used, used[::-1], strict=True))
+    record["out_d"] = transfer_bit(record["d"]) or 0
     values = decoded.values
     record["amount"] = values.get("amount", values.get("bit", values.get("byte", 0)))
     record["mask"] = values.get("mask", 0)

@@ -74,7 +74,7 @@ from ixpemu.engine.observation import (
 )
 from ixpemu.engine.operations import issue_operation
 from ixpemu.engine.outside import attention_interrupt
-from ixpemu.engine.overrides import COMPLETE_SWAP
+from ixpemu.engine.overrides import COMPLETE_OUT, COMPLETE_SWAP
 from ixpemu.engine.parameters import P_NEIGHBOR_FULL, P_NEIGHBOR_PUT, P_NEIGHBOR_SELF
 from ixpemu.engine.pointers import resolve
 from ixpemu.engine.reserved import note_actor, report
@@ -106,6 +106,15 @@ def crowded(state):
     for unit in range(QUEUE_UNITS):
         most = max(most, uint32(state.silent_issued[unit] - state.silent_done[unit]))
     return most >= uint32(SILENT - 1)
+
+
+@jit
+def settle_pulls(state, memory, engine, i, ctx, now):
+    """Before a command that pulls: earlier pulls of the context that are over by `now` are done, so that what is said to be in
+    use does not depend on when somebody looked last."""
+    pulls = (uint32(i.variant) & uint32(COMPLETE_OUT)) != uint32(0) or uint32(i.op) == uint32(OP_OPERATION)
+    if pulls and engine.out_pending[ctx] != uint32(0):
+        flush_units(state, memory, now)
 
 
 @jit
@@ -181,6 +190,7 @@ def execute_external(state, memory, engine, i, ctx, now):
             engine.stalls[ctx] = uint32(engine.stalls[ctx] + uint32(stall))
             engine.clock = again
             return
+        settle_pulls(state, memory, engine, i, ctx, now)
         issue_command(state, engine, i, ctx, operand_sum(state, engine, i, ctx, now), now)
         if in_slot and uint32(i.variant) & uint32(COMPLETE_SWAP):
             report(state, RESERVED_DEFER, engine.number, ctx, engine.pc[ctx], 0)
@@ -284,6 +294,7 @@ def operate(state, memory, engine, i, ctx, now, in_slot):
         engine.stalls[ctx] = uint32(engine.stalls[ctx] + uint32(stall))
         engine.clock = again
         return
+    settle_pulls(state, memory, engine, i, ctx, now)
     issue_operation(state, engine, i, ctx, operand_sum(state, engine, i, ctx, now), now)
     swaps = uint32(i.variant) & uint32(COMPLETE_SWAP)
     if in_slot and swaps:

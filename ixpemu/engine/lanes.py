@@ -32,7 +32,11 @@ def set_key(state, number, when):
 @jit
 def set_alarm(state, index, when):
     """Have alarm `index` (ALARM_*) go off at `when`, at the earliest one cycle after the last commit; NEVER puts it off."""
+    before = state.alarm[uint32(index)]
     state.alarm[uint32(index)] = uint64(when)
+    first = uint64(state.keys[LANE_ALARM] >> uint64(KEY_SHIFT))
+    if before > first and uint64(when) >= first:
+        return
     first = uint64(NEVER)
     for k in range(ALARMS):
         first = min(first, state.alarm[k])

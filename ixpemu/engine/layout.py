@@ -175,8 +175,9 @@ CODE = np.dtype([
     ("probe", "u1"),            # row of the probe table, 0 for none
     ("post", "u1"),             # post-modify, two bits each for LM_ADDR_0, LM_ADDR_1, T_INDEX, NN_GET: 0 none, 1 up, 2 down
     ("abort", "u1"), ("early", "u1"),       # aborted cycles of a taken branch: flags just set, flags older; defer slots taken off
+    ("in_a", "u1"), ("in_b", "u1"), ("out_d", "u1"),    # bits of the transfer registers it uses, in ENGINE.in_registers and so on
 ], align=True)
-"""One decoded instruction, 32 bytes. `total` counts words, or 8-byte units for DRAM."""
+"""One decoded instruction, 36 bytes. `total` counts words, or 8-byte units for DRAM."""
 
 # CODE.special: which operands go through a pointer.
 SPECIAL_A, SPECIAL_B, SPECIAL_D = 1, 2, 4

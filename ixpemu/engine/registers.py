@@ -16,7 +16,6 @@ from ixpemu.engine.layout import (
     MARK_READS_IN_INDEXED,
     MARK_WRITES_OUT,
     MARK_WRITES_OUT_INDEXED,
-    NEIGHBOR,
     SRAM_IN,
     SRAM_OUT,
 )
@@ -107,20 +106,13 @@ def in_the_way(engine, i, ctx, marks):
     its registers is in use."""
     if marks & ~uint32(MARK_READS_IN | MARK_WRITES_OUT):
         return True
-    ctx = uint32(ctx)
+    used = uint64(0)
     if marks & uint32(MARK_READS_IN):
         busy = engine.in_registers[ctx]
-        a = uint32(i.a)
-        if uint32(SRAM_IN) <= a < uint32(NEIGHBOR) and busy & register_bits(uint32(a + (ctx << uint32(4))), uint32(1), ctx):
-            return True
-        b = uint32(i.b)
-        if uint32(SRAM_IN) <= b < uint32(NEIGHBOR) and busy & register_bits(uint32(b + (ctx << uint32(4))), uint32(1), ctx):
-            return True
+        used = uint64((busy >> uint64(i.in_a)) | (busy >> uint64(i.in_b)))
     if marks & uint32(MARK_WRITES_OUT):
-        d = uint32(i.d)
-        if engine.out_registers[ctx] & register_bits(uint32(d + (ctx << uint32(4))), uint32(1), ctx):
-            return True
-    return False
+        used = uint64(used | (engine.out_registers[ctx] >> uint64(i.out_d)))
+    return (used & uint64(1)) != uint64(0)
 
 
 @jit

@@ -140,7 +140,9 @@ def run_on(state, memory, engine, now):
             else:
                 run_private(state, engine, horizon, pending_marks(engine, engine.context))
         when = engine.clock
-        if when >= near or not take_in(state, memory, engine, when, now) or not local_step(state, memory, engine, when):
+        if when >= near or (next_arrival(engine) <= when and not take_in(state, memory, engine, when, now)):
+            break
+        if not local_step(state, memory, engine, when):
             break
     if observing():
         when = min(when, next_arrival(engine))          # records come in the order of the chip's time

@@ -280,12 +280,23 @@ def _append(state, port, element, control):
 def _copy(msf, port, source, total, target):
     """Copy `total` bytes from TBUF byte `source` to the sent bytes of `port` from counter `target` on; returns the next one."""
     base = uint32(port * uint32(SENT_BYTES))
-    for k in range(uint32(total)):
-        at = uint32(source + uint32(k))
+    k = uint32(0)
+    if (source & uint32(3)) == uint32(0) and (target & uint32(3)) == uint32(0):
+        while uint32(k + uint32(4)) <= total:
+            word = msf.tbuf[(uint32(source + k) >> uint32(2)) & uint32(BUFFER_WORDS - 1)]
+            to = uint32(base + (uint32(target + k) & uint32(SENT_BYTES - 1)))
+            msf.sent_bytes[to] = uint8(word >> uint32(24))
+            msf.sent_bytes[uint32(to + uint32(1))] = uint8((word >> uint32(16)) & uint32(0xFF))
+            msf.sent_bytes[uint32(to + uint32(2))] = uint8((word >> uint32(8)) & uint32(0xFF))
+            msf.sent_bytes[uint32(to + uint32(3))] = uint8(word & uint32(0xFF))
+            k = uint32(k + uint32(4))
+    while k < total:
+        at = uint32(source + k)
         word = msf.tbuf[(at >> uint32(2)) & uint32(BUFFER_WORDS - 1)]
         shift = uint32(uint32(24) - uint32(8) * (at & uint32(3)))
-        to = uint32(base + (uint32(target + uint32(k)) & uint32(SENT_BYTES - 1)))
+        to = uint32(base + (uint32(target + k) & uint32(SENT_BYTES - 1)))
         msf.sent_bytes[to] = uint8((word >> shift) & uint32(0xFF))
+        k = uint32(k + uint32(1))
     return uint32(target + total)
 
 

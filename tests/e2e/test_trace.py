@@ -81,7 +81,7 @@ def test_one_number_for_a_run() -> None:
     (("--me", "9"), "there is no 9"),
     (("--me", "x"), "is no list of numbers"),
     (("--packet", "4-2"), "is no list of numbers"),
-    (("--kinds", "isue"), "there is no kind of event 'isue'"),
+    (("--kinds", "issuee"), "there is no kind of event 'issuee'"),
     (("--from", "500", "--to", "400"), "is not after"),
     (("--to", "soon"), "is not a positive whole number"),
     (("--hash", "--me", "1"), "--hash is of everything"),

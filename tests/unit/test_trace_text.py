@@ -97,8 +97,8 @@ def test_slices_write_the_same_text() -> None:
 
 
 def test_kinds_are_checked() -> None:
-    with pytest.raises(UserError, match="there is no kind of event 'isue'"):
-        Chip().observe(print, ["isue"])
+    with pytest.raises(UserError, match="there is no kind of event 'issuee'"):
+        Chip().observe(print, ["issuee"])
 
 
 def written(path: Path, lines: list[str]) -> Path:
