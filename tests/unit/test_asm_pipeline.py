@@ -14,6 +14,7 @@ from ixpemu.asm.pipeline import assemble_program
 from ixpemu.asm.stages import STAGES, stage_text
 from ixpemu.diagnostics import AssemblyError, Severity, UserError
 from ixpemu.image import Image, Probe
+from ixpemu.isa import instruction_set
 from tests.support.corpus import CORPUS, load
 
 PUBLISHED = load(CORPUS / "asm" / "words_published.txt").sections
@@ -33,6 +34,13 @@ def test_published_rows_both_ways(row: tuple[str, str]) -> None:
     text = disassemble([word])
     assert ".word" not in text
     assert assemble(text=text).words.tolist() == [word]
+
+
+def test_what_is_planned_is_refused_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An instruction, or a command of one, that the machine has and that has no block is no unknown one."""
+    monkeypatch.setitem(vars(instruction_set()), "planned", frozenset(("dma", "scratch.enqueue")))
+    found = ".reg x\n.sig s\nimmed[x, 0]\ndma[x]\nscratch[enqueue, --, x, 0]\nscratch[enqueues, --, x, 0]"
+    assert errors_of(found) == [codes.INSTRUCTION_PLANNED, codes.INSTRUCTION_PLANNED, codes.OPERAND_WORD]
 
 
 @pytest.mark.parametrize("contexts", [8, 4])
