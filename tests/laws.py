@@ -164,7 +164,7 @@ def references() -> tuple[Reference, ...]:
                                    {"command.path_cycles": 1, f"dram.{side}_cycles": 1, "dram.row_miss_cycles": 1,
                                     "pull.d_cycles": 1, "pull.buffer_word_cycles": count}, {}, True, 8 * count))
     found += _operations()
-    cap = {"cap.command_occupancy": 1}
+    cap, pci = {"cap.command_occupancy": 1}, {"pci.command_occupancy": 1}
     found += [
         _reference("MSF read of 8 bytes", "msf[read64, $0, b1, 0, 1]", {"msf.read_cycles": 1}, 2, way="push.s", service=msf),
         _reference("MSF write of 8 bytes", "msf[write64, $0, b1, 0, 1]", {"msf.write_cycles": 1}, 2, way="pull.s", service=msf),
@@ -172,6 +172,8 @@ def references() -> tuple[Reference, ...]:
         _reference("CAP write", "cap[write, $0, SELF_DESTRUCT_0, 1]", {"cap.write_cycles": 1}, 1, way="pull.s", service=cap),
         _reference("reflector read", "cap[read, $0, b2, 0, 1]", {"cap.read_cycles": 1}, 1, way="push.s", service=cap),
         _reference("reflector write", "cap[write, $0, b2, 0, 1]", {"cap.write_cycles": 1}, 1, way="pull.s", service=cap),
+        _reference("PCI read", "pci[read, $0, a5, 0, 1]", {"pci.read_cycles": 1}, 1, way="push.s", service=pci),
+        _reference("PCI write", "pci[write, $0, a5, 0, 1]", {"pci.write_cycles": 1}, 1, way="pull.s", service=pci),
         *(_hash(bits, keys) for bits, keys in ((48, 1), (48, 3), (64, 1), (64, 3), (128, 1), (128, 2))),
     ]
     return tuple(found)
@@ -206,7 +208,7 @@ def measured_latency(reference: Reference, chip: Chip | None = None) -> int:
 def prepare(thread: Context, address: int = 0x40, option: bool = False) -> None:
     """Registers that commands of references use: a0 the address, a1 overrides, and so on."""
     thread.gpr_a[:2] = address, 1 << 4 | 0x2000 << 5 if option else 0
-    thread.gpr_a[3:5] = 5 << 24, 6 << 24        # a queue and a journal of SRAM channel 0
+    thread.gpr_a[3:6] = 5 << 24, 6 << 24, 0xE0000000        # a queue and a journal of SRAM channel 0; the PCI bus
     thread.gpr_b[:4] = 0, 0x2000, 0x8400, 7 << 2        # b2: a transfer register of microengine 1; b3: a ring of SRAM
 
 

@@ -98,12 +98,14 @@ def watch_registers(state, engine, i, ctx, at, rules):
         inputs = is_input(a)
         relative = uint32(relative | uint32(i.a_window))
         if inputs and arriving(engine, ctx, a):
+            note_result(engine, rules, special, d)
             return rules                    # that is another rule's
         look_at(state, engine, ctx, a)
     if rules & uint32(WATCH_READ_B) and (special & uint32(SPECIAL_B)) == uint32(0):
         inputs = inputs or is_input(b)
         relative = uint32(relative | uint32(i.b_window))
         if is_input(b) and arriving(engine, ctx, b):
+            note_result(engine, rules, special, d)
             return rules
         look_at(state, engine, ctx, b)
     if rules & uint32(WATCH_PULL):
@@ -121,7 +123,7 @@ def watch_registers(state, engine, i, ctx, at, rules):
             look_at(state, engine, ctx, uint32(first + uint32(k)))
     if rules & uint32(WATCH_WRITE) and (special & uint32(SPECIAL_D)) == uint32(0):
         relative = uint32(relative | uint32(i.d_window))
-        note_written(engine, d, uint32(1))
+    note_result(engine, rules, special, d)
     left = uint32(left & ~bit) if relative else uint32(0)
     state.watch_left[at] = uint8(left)
     if left:
@@ -129,6 +131,13 @@ def watch_registers(state, engine, i, ctx, at, rules):
     if inputs:
         engine.watch_inputs = uint32(engine.watch_inputs - uint32(1))
     return uint32(rules & ~uint32(ONCE))
+
+
+@jit
+def note_result(engine, rules, special, d):
+    """The instruction writes the register at `d`, whatever it has read."""
+    if rules & uint32(WATCH_WRITE) and (special & uint32(SPECIAL_D)) == uint32(0):
+        note_written(engine, d, uint32(1))
 
 
 @jit

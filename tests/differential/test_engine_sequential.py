@@ -62,6 +62,7 @@ def test_threads_compute_what_they_would_alone(program: Program, seed: int, boar
     for number, model in enumerate(models):
         place(chip, number, model)
     for me in MICROENGINES:
+        chip.me[me].engine.written[:] = 0xFFFFFFFF          # a model starts with values in all registers, zeros among them
         chip.start(me)
     stop = chip.run(cycles=1_000_000)
     assert stop.reason == "quiet", stop.message

@@ -38,7 +38,7 @@ def ixpemu(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A copy of the echo, with one frame to send."""
-    shutil.copytree(resources.folder("microcode") / "echo", tmp_path / "app")
+    shutil.copytree(resources.folder("microcode") / "echo", tmp_path / "app", ignore=shutil.ignore_patterns("__pycache__"))
     write_capture(tmp_path / "in.pcap", [(0, FRAME)])
     return tmp_path
 

@@ -10,7 +10,7 @@ from ixpemu.cli_isa import timing_command
 from ixpemu.diagnostics import UserError
 from ixpemu.engine.layout import FIFO_DEPTH_MAX, QUEUE_DEPTH_MAX
 from ixpemu.engine.msf_layout import PORTS
-from ixpemu.engine.parameters import MSF_PARAMETERS, PARAMETERS
+from ixpemu.engine.parameters import MSF_PARAMETERS, OUTSIDE_PARAMETERS, PARAMETERS
 from ixpemu.engine.state import LARGE, new_state
 from ixpemu.isa import instruction_set
 from ixpemu.isa.chipfile import load_chip
@@ -81,7 +81,8 @@ def test_every_figure_reaches_the_engine_or_is_known_not_to() -> None:
     """The others are read by name: sizes of memories by the chip, costs of the XScale by the XScale."""
     by_name = {name for name in CHIP if name.startswith(("xscale.", "memory."))}
     by_name |= {"chip.product_id", "chip.cluster_microengines"}
-    assert set(PARAMETERS) | set(MSF_PARAMETERS) | by_name == set(CHIP)
+    by_name |= {"pci.host_bytes", "pci.queue_depth", "pci.read_cycles", "pci.write_cycles", "pci.command_occupancy"}
+    assert set(PARAMETERS) | set(MSF_PARAMETERS) | set(OUTSIDE_PARAMETERS) | by_name == set(CHIP)
 
 
 def test_ranges_are_what_the_engine_has_room_for() -> None:
