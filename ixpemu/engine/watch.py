@@ -93,21 +93,22 @@ def watch_registers(state, engine, i, ctx, at, rules):
     b = uint32(uint32(i.b) + (uint32(i.b_window) & window))
     d = uint32(uint32(i.d) + (uint32(i.d_window) & window))
     inputs = False
+    waiting = False                         # for words that are on their way: reading them is another rule's
     relative = uint32(0)
     if rules & uint32(WATCH_READ_A) and (special & uint32(SPECIAL_A)) == uint32(0):
         inputs = is_input(a)
         relative = uint32(relative | uint32(i.a_window))
-        if inputs and arriving(engine, ctx, a):
-            note_result(engine, rules, special, d)
-            return rules                    # that is another rule's
-        look_at(state, engine, ctx, a)
+        if arriving(engine, ctx, a):
+            waiting = True
+        else:
+            look_at(state, engine, ctx, a)
     if rules & uint32(WATCH_READ_B) and (special & uint32(SPECIAL_B)) == uint32(0):
         inputs = inputs or is_input(b)
         relative = uint32(relative | uint32(i.b_window))
-        if is_input(b) and arriving(engine, ctx, b):
-            note_result(engine, rules, special, d)
-            return rules
-        look_at(state, engine, ctx, b)
+        if arriving(engine, ctx, b):
+            waiting = True
+        else:
+            look_at(state, engine, ctx, b)
     if rules & uint32(WATCH_PULL):
         relative = uint32(relative | uint32(i.d_window))
         words = uint32(i.total)
@@ -123,7 +124,9 @@ def watch_registers(state, engine, i, ctx, at, rules):
             look_at(state, engine, ctx, uint32(first + uint32(k)))
     if rules & uint32(WATCH_WRITE) and (special & uint32(SPECIAL_D)) == uint32(0):
         relative = uint32(relative | uint32(i.d_window))
-    note_result(engine, rules, special, d)
+        note_written(engine, d, uint32(1))
+    if waiting:
+        return rules
     left = uint32(left & ~bit) if relative else uint32(0)
     state.watch_left[at] = uint8(left)
     if left:
@@ -131,13 +134,6 @@ def watch_registers(state, engine, i, ctx, at, rules):
     if inputs:
         engine.watch_inputs = uint32(engine.watch_inputs - uint32(1))
     return uint32(rules & ~uint32(ONCE))
-
-
-@jit
-def note_result(engine, rules, special, d):
-    """The instruction writes the register at `d`, whatever it has read."""
-    if rules & uint32(WATCH_WRITE) and (special & uint32(SPECIAL_D)) == uint32(0):
-        note_written(engine, d, uint32(1))
 
 
 @jit

@@ -4,7 +4,6 @@ the same cycles."""
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from ixpemu import Chip
@@ -77,8 +76,6 @@ def found(chip: Chip) -> set[tuple[int, int | None, int, int]]:
             and not (place.rule.kind == RESERVED_FLAGS_DOUBTFUL and (place.me, place.address) in swapped)}
 
 
-@pytest.mark.xfail(reason="of programs that read a transfer register before its data has come, marks and a chip that looks at "
-                   "everything can name different instructions for a register that nobody has written", strict=False)
 @MODEST
 @given(machines(most=8))
 def test_marks_lose_nothing_and_invent_nothing(machine: Machine) -> None:
