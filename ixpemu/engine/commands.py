@@ -80,24 +80,16 @@ def issue_command(state, engine, i, ctx, address, now):
     command = uint32(i.command)
     variant = uint32(i.variant)
     words = uint32(i.total)
-    first = uint32(uint32(i.d) + (uint32(i.d_window) & uint32(ctx << uint32(4))))
     me = engine.number
     address = uint32(address)
     if unit == uint32(UNIT_SRAM0):
-        unit = uint32((address >> uint32(30)) & uint32(1))
-        if address >> uint32(31):
-            report(state, RESERVED_UNPOPULATED, me, ctx, engine.pc[ctx], address)
+        unit = sram_channel(state, engine, ctx, address)
         address = uint32(address & uint32(0x3FFFFFFF))
     silent = i.mask == uint32(0) and unit < uint32(QUEUE_UNITS) and (variant & uint32(COMPLETE_IN)) == uint32(0)
     slot = silent_slot(state, unit) if silent else new_event(state)
     event = state.events[slot]
-    event.value = i.imm
+    fill_in(engine, i, ctx, event)
     event.byte_mask = uint8(0xFF)
-    event.signals = i.mask
-    event.first = uint16(first)
-    event.me = uint8(me)
-    event.ctx = uint8(ctx)
-    event.flag = uint8(0)
     pc = engine.pc[ctx]
     owner = engine              # whose transfer registers they are
     if variant & uint32(COMPLETE_INDIRECT):
@@ -122,32 +114,18 @@ def issue_command(state, engine, i, ctx, address, now):
             report(state, RESERVED_IN_FLIGHT_WRITE, me, ctx, pc, event.first)
     if variant & uint32(COMPLETE_OUT):
         note_out(owner, event.ctx, event.first, words)
-    at = uint32(ctx * uint32(UNIT_COUNT) + unit)
-    engine.refs[at] = uint32(engine.refs[at] + uint32(1))
-    state.words_moved[unit] = uint64(state.words_moved[unit] + uint64(words))
     event.address = address
     event.pc = uint16(pc)
     event.command = uint8(command)
     event.total = uint8(words)
     event.unit = uint8(unit)
     event.packet = uint32(0)
-    if observing():
-        see_command(state, engine, ctx, event, now)
+    count_reference(state, engine, ctx, event, words, now)
     if unit >= uint32(QUEUE_UNITS):
         exact_command(state, engine, event, i, command)
         schedule_event(state, slot, when)
         return
-    # A queue is in order: nothing is done, and nothing signalled, before what came before it.
-    when = max(when, state.queue_last[unit])
-    state.queue_last[unit] = when
-    event.access = when
-    event.queued = 0
-    last = uint32(state.queue_end[unit])
-    if last == uint32(0):
-        state.queue_first[unit] = slot + uint32(1)
-    else:
-        state.events[uint32(last - uint32(1))].queued = slot + uint32(1)
-    state.queue_end[unit] = slot + uint32(1)
+    when = join_queue(state, unit, slot, when)
     if variant & uint32(COMPLETE_IN):
         event.kind = uint8(EVENT_PUSH)
         end = push_time(state, event.me, words, unit, when)
@@ -164,6 +142,56 @@ def issue_command(state, engine, i, ctx, address, now):
         if event.flag:
             part_signals(state, event, end)
         post_event(state, slot, event.me, end)
+
+
+@jit
+def sram_channel(state, engine, ctx, address):
+    """The SRAM unit whose channel an address names in bit 30. There are no more channels; bit 31 is reported."""
+    if address >> uint32(31):
+        report(state, RESERVED_UNPOPULATED, engine.number, ctx, engine.pc[ctx], address)
+    return uint32((address >> uint32(30)) & uint32(1))
+
+
+@jit
+def fill_in(engine, i, ctx, event):
+    """What the instruction `i` itself says of its command; overrides may change it."""
+    event.value = i.imm
+    event.signals = i.mask
+    event.first = uint16(uint32(i.d) + (uint32(i.d_window) & uint32(ctx << uint32(4))))
+    event.me = uint8(engine.number)
+    event.ctx = uint8(ctx)
+    event.flag = uint8(0)
+
+
+@jit
+def count_reference(state, engine, ctx, event, words, now):
+    """Account the complete command `event` of a context: one reference to its unit, `words` words moved."""
+    unit = uint32(event.unit)
+    at = uint32(ctx * uint32(UNIT_COUNT) + unit)
+    engine.refs[at] = uint32(engine.refs[at] + uint32(1))
+    state.words_moved[unit] = uint64(state.words_moved[unit] + uint64(words))
+    if observing():
+        see_command(state, engine, ctx, event, now)
+
+
+@jit
+def join_queue(state, unit, slot, when):
+    """Put the command in a slot behind what `unit` has to do already; returns when it gets to it, not before `when`.
+
+    A queue is in order: nothing is done, and nothing signalled, before what came before it.
+    """
+    when = max(when, state.queue_last[unit])
+    state.queue_last[unit] = when
+    event = state.events[slot]
+    event.access = when
+    event.queued = 0
+    last = uint32(state.queue_end[unit])
+    if last == uint32(0):
+        state.queue_first[unit] = slot + uint32(1)
+    else:
+        state.events[uint32(last - uint32(1))].queued = slot + uint32(1)
+    state.queue_end[unit] = slot + uint32(1)
+    return when
 
 
 @jit

@@ -112,8 +112,7 @@ def crowded(state):
 def settle_pulls(state, memory, engine, i, ctx, now):
     """Before a command that pulls: earlier pulls of the context that are over by `now` are done, so that what is said to be in
     use does not depend on when somebody looked last."""
-    pulls = (uint32(i.variant) & uint32(COMPLETE_OUT)) != uint32(0) or uint32(i.op) == uint32(OP_OPERATION)
-    if pulls and engine.out_pending[ctx] != uint32(0):
+    if uint32(i.variant) & uint32(COMPLETE_OUT) and engine.out_pending[ctx] != uint32(0):
         flush_units(state, memory, now)
 
 
@@ -180,33 +179,43 @@ def execute_external(state, memory, engine, i, ctx, now):
     """Execute the external instruction `i` at which `engine` stands; a full command FIFO only moves its clock."""
     op = uint32(i.op)
     in_slot = engine.slots != uint32(0)
-    if op == uint32(OP_COMMAND):
-        again = full_until(state, memory, engine, i.mask == uint32(0), now)
-        if again != uint64(0):
-            stall = uint64(again - now)
-            if observing():
-                see_value(state, SEEN_STALL, engine.number, ctx, engine.pc[ctx], now, stall, 0)
-            engine.stalled = uint64(engine.stalled + stall)
-            engine.stalls[ctx] = uint32(engine.stalls[ctx] + uint32(stall))
-            engine.clock = again
-            return
-        settle_pulls(state, memory, engine, i, ctx, now)
-        issue_command(state, engine, i, ctx, operand_sum(state, engine, i, ctx, now), now)
-        if in_slot and uint32(i.variant) & uint32(COMPLETE_SWAP):
-            report(state, RESERVED_DEFER, engine.number, ctx, engine.pc[ctx], 0)
-        finish_issue(state, engine, ctx, now)
-        if uint32(i.variant) & uint32(COMPLETE_SWAP):
-            begin_swap(state, engine, i.mask, uint32(i.defer), AFTER_SWAP, 0)
-            if i.defer == 0:
-                swap_out(state, engine, engine.clock)
-            return
-        if in_slot:
-            count_slot(state, engine, ctx)
+    if op == uint32(OP_COMMAND) or op == uint32(OP_OPERATION):
+        send_command(state, memory, engine, i, ctx, now, in_slot)
         return
     if op == uint32(OP_ARBITRATE):
         arbitrate(state, engine, i, ctx, now)
         return
     execute_rare(state, memory, engine, i, ctx, now, in_slot)
+
+
+@jit
+def send_command(state, memory, engine, i, ctx, now, in_slot):
+    """A command, as soon as there is room for one: of commands.py, or one of the operations."""
+    again = full_until(state, memory, engine, i.mask == uint32(0), now)
+    if again != uint64(0):
+        stall = uint64(again - now)
+        if observing():
+            see_value(state, SEEN_STALL, engine.number, ctx, engine.pc[ctx], now, stall, 0)
+        engine.stalled = uint64(engine.stalled + stall)
+        engine.stalls[ctx] = uint32(engine.stalls[ctx] + uint32(stall))
+        engine.clock = again
+        return
+    settle_pulls(state, memory, engine, i, ctx, now)
+    address = operand_sum(state, engine, i, ctx, now)
+    if i.op == OP_COMMAND:
+        issue_command(state, engine, i, ctx, address, now)
+    else:
+        issue_operation(state, engine, i, ctx, address, now)
+    swaps = uint32(i.variant) & uint32(COMPLETE_SWAP)
+    if in_slot and swaps:
+        report(state, RESERVED_DEFER, engine.number, ctx, engine.pc[ctx], 0)
+    finish_issue(state, engine, ctx, now)
+    if swaps:
+        begin_swap(state, engine, i.mask, uint32(i.defer), AFTER_SWAP, 0)
+        if i.defer == 0:
+            swap_out(state, engine, engine.clock)
+    elif in_slot:
+        count_slot(state, engine, ctx)
 
 
 @jit
@@ -272,39 +281,10 @@ def execute_rare(state, memory, engine, i, ctx, now, in_slot):
         begin_swap(state, engine, WAKEUP_ANY, 0, AFTER_SWAP, 0)
         swap_out(state, engine, engine.clock)
         return
-    elif op == uint32(OP_OPERATION):
-        operate(state, memory, engine, i, ctx, now, in_slot)
-        return
     else:
         stop_engine(state, engine, i, ctx, now)
         return
     if in_slot:
-        count_slot(state, engine, ctx)
-
-
-@jit
-def operate(state, memory, engine, i, ctx, now, in_slot):
-    """A command that is an atomic, or uses the queue array or an SRAM channel's registers; as other commands otherwise."""
-    again = full_until(state, memory, engine, i.mask == uint32(0), now)
-    if again != uint64(0):
-        stall = uint64(again - now)
-        if observing():
-            see_value(state, SEEN_STALL, engine.number, ctx, engine.pc[ctx], now, stall, 0)
-        engine.stalled = uint64(engine.stalled + stall)
-        engine.stalls[ctx] = uint32(engine.stalls[ctx] + uint32(stall))
-        engine.clock = again
-        return
-    settle_pulls(state, memory, engine, i, ctx, now)
-    issue_operation(state, engine, i, ctx, operand_sum(state, engine, i, ctx, now), now)
-    swaps = uint32(i.variant) & uint32(COMPLETE_SWAP)
-    if in_slot and swaps:
-        report(state, RESERVED_DEFER, engine.number, ctx, engine.pc[ctx], 0)
-    finish_issue(state, engine, ctx, now)
-    if swaps:
-        begin_swap(state, engine, i.mask, uint32(i.defer), AFTER_SWAP, 0)
-        if i.defer == 0:
-            swap_out(state, engine, engine.clock)
-    elif in_slot:
         count_slot(state, engine, ctx)
 
 

@@ -11,19 +11,16 @@ from __future__ import annotations
 from numpy import uint8, uint16, uint32, uint64
 
 from ixpemu.engine.arrivals import post_event, post_signal
-from ixpemu.engine.commands import pull_time, push_time, silent_slot
+from ixpemu.engine.commands import count_reference, fill_in, join_queue, pull_time, push_time, silent_slot, sram_channel
 from ixpemu.engine.events import new_event
 from ixpemu.engine.jit import jit
 from ixpemu.engine.layout import (
     EVENT_PULL,
     EVENT_PUSH,
     RESERVED_TRANSFER_WINDOW,
-    RESERVED_UNPOPULATED,
-    UNIT_COUNT,
     UNIT_SCRATCH,
     UNIT_SRAM0,
 )
-from ixpemu.engine.observation import observing, see_command
 from ixpemu.engine.operation_numbers import (
     COMMAND_CHANNEL_READ,
     COMMAND_CHANNEL_WRITE,
@@ -73,24 +70,15 @@ def issue_operation(state, engine, i, ctx, address, now):
     variant = uint32(i.variant)
     pushed = uint32(i.total)
     pulls = uint32(i.amount)
-    first = uint32(uint32(i.d) + (uint32(i.d_window) & uint32(ctx << uint32(4))))
-    me = engine.number
     address = uint32(address)
     if unit == uint32(UNIT_SRAM0):
-        unit = uint32((address >> uint32(30)) & uint32(1))
-        if address >> uint32(31):
-            report(state, RESERVED_UNPOPULATED, me, ctx, engine.pc[ctx], address)
+        unit = sram_channel(state, engine, ctx, address)
         address = uint32(address & uint32(0x3FFFFFFF))
     silent = i.mask == uint32(0) and (variant & uint32(COMPLETE_IN)) == uint32(0)
     slot = silent_slot(state, unit) if silent else new_event(state)
     event = state.events[slot]
-    event.value = i.imm
+    fill_in(engine, i, ctx, event)
     event.byte_mask = uint8(END_OF_PACKET)
-    event.signals = i.mask
-    event.first = uint16(first)
-    event.me = uint8(me)
-    event.ctx = uint8(ctx)
-    event.flag = uint8(0)
     pc = engine.pc[ctx]
     if variant & uint32(COMPLETE_INDIRECT):
         count = override(state, engine, event, i, max(pulls, pushed))
@@ -106,28 +94,14 @@ def issue_operation(state, engine, i, ctx, address, now):
         note_out(owner, event.ctx, event.first, pulls)
     if command != uint32(COMMAND_ENQUEUE):
         event.byte_mask = uint8(pulls)
-    at = uint32(uint32(ctx) * uint32(UNIT_COUNT) + unit)
-    engine.refs[at] = uint32(engine.refs[at] + uint32(1))
-    state.words_moved[unit] = uint64(state.words_moved[unit] + uint64(pushed + pulls))
     event.address = address
     event.pc = uint16(pc)
     event.command = uint8(command)
     event.total = uint8(pushed)
     event.unit = uint8(unit)
     event.packet = uint32(0)
-    if observing():
-        see_command(state, engine, ctx, event, now)
-    # A queue is in order: nothing is done, and nothing signalled, before what came before it.
-    when = max(when, state.queue_last[unit])
-    state.queue_last[unit] = when
-    event.access = when
-    event.queued = 0
-    last = uint32(state.queue_end[unit])
-    if last == uint32(0):
-        state.queue_first[unit] = slot + uint32(1)
-    else:
-        state.events[uint32(last - uint32(1))].queued = slot + uint32(1)
-    state.queue_end[unit] = slot + uint32(1)
+    count_reference(state, engine, ctx, event, pushed + pulls, now)
+    when = join_queue(state, unit, slot, when)
     finish(state, event, slot, pulls, pushed, when)
 
 

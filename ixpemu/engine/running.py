@@ -124,10 +124,9 @@ def run_on(state, memory, engine, now):
     ahead = uint64(1) if engine.watched else uint64(state.parameter[P_LOOKAHEAD])
     horizon = min(state.limit, uint64(now + ahead))
     near = min(horizon, uint64(now + state.near))
-    if (state.stop_mask >> uint32(STOP_COMMIT)) & uint32(1) or state.alarm[ALARM_FUTURE_COUNT] != uint64(NEVER):
+    # Records carry the chip's time, somebody may ask after every commit, and a future count's signal is not on its way before.
+    if observing() or (state.stop_mask >> uint32(STOP_COMMIT)) & uint32(1) or state.alarm[ALARM_FUTURE_COUNT] != uint64(NEVER):
         near = min(near, uint64(now + uint64(1)))
-    if observing():
-        near = min(near, uint64(now + uint64(1)))       # records of what others might see carry the chip's time
     while True:
         if engine.context >= uint32(0x80):
             when = next_arrival(engine)
@@ -186,6 +185,4 @@ def local_step(state, memory, engine, when):
 def take_in_all(state, memory, until):
     """All microengines take in what has arrived by `until`: before somebody outside looks at them."""
     for m in range(len(state.engines)):
-        engine = state.engines[m]
-        if engine.arrivals != uint32(0):
-            take_in(state, memory, engine, until, until)
+        take_in(state, memory, state.engines[m], until, until)

@@ -22,9 +22,7 @@ from ixpemu.engine.layout import (
     RESERVED_SHORT_GET,
     SRAM_IN,
     SRAM_OUT,
-    UNIT_CAP,
     UNIT_HASH,
-    UNIT_MSF,
     UNIT_PCI,
     UNIT_SCRATCH,
 )
@@ -197,6 +195,22 @@ def flush_units(state, memory, until):
 
 
 @jit
+def push_answer(state, entry, now):
+    """A unit that acts at its exact time answers a read; returns the slot, whose words the caller fills in."""
+    slot = push_words(state, entry.me, entry.ctx, entry.first, entry.total, entry.signals, entry.unit, 0, now)
+    if entry.flag:
+        part_push(state, slot, entry.flag)
+    return slot
+
+
+@jit
+def end_write(state, entry, now):
+    """Such a unit has read the registers of a write."""
+    pulled(state.engines[entry.me], entry.ctx, entry.first, entry.total)
+    end_pull(state, entry.me, signal_context(entry), entry.total, entry.signals, entry.unit, now)
+
+
+@jit
 def access_msf(state, memory, entry, now):
     """msf[read], msf[write], msf[fast_wr]."""
     state.msf.writer_pc = uint32(entry.pc)
@@ -205,9 +219,7 @@ def access_msf(state, memory, entry, now):
     words = uint32(entry.total)
     first = uint32(entry.first)
     if entry.command == COMMAND_READ:
-        slot = push_words(state, entry.me, entry.ctx, first, words, entry.signals, UNIT_MSF, 0, now)
-        if entry.flag:
-            part_push(state, slot, entry.flag)
+        slot = push_answer(state, entry, now)
         for k in range(words):
             state.events[slot].words[k] = msf_read(state, memory, uint32(entry.address + uint32(4) * uint32(k)), now)
     elif entry.command == COMMAND_WRITE:
@@ -215,8 +227,7 @@ def access_msf(state, memory, entry, now):
         for k in range(words):
             msf_write(state, memory, uint32(entry.address + uint32(4) * uint32(k)), engine.file[uint32(first + uint32(k))],
                       entry.me, entry.ctx, now)
-        pulled(engine, entry.ctx, first, words)
-        end_pull(state, entry.me, signal_context(entry), words, entry.signals, entry.unit, now)
+        end_write(state, entry, now)
     else:
         # The two address operands add up to a CSR address in [15:0] and its data in [31:16].
         msf_fast_write(
@@ -231,17 +242,14 @@ def access_pci(state, memory, entry, now):
     first = uint32(entry.first)
     note_actor(state, entry.me, entry.ctx, entry.pc)
     if entry.command == COMMAND_READ:
-        slot = push_words(state, entry.me, entry.ctx, first, words, entry.signals, UNIT_PCI, 0, now)
-        if entry.flag:
-            part_push(state, slot, entry.flag)
+        slot = push_answer(state, entry, now)
         for k in range(words):
             state.events[slot].words[k] = pci_read(state, memory, uint32(entry.address + uint32(4) * uint32(k)), now)
         return
     engine = state.engines[entry.me]
     for k in range(words):
         pci_write(state, memory, uint32(entry.address + uint32(4) * uint32(k)), engine.file[uint32(first + uint32(k))], now)
-    pulled(engine, entry.ctx, first, words)
-    end_pull(state, entry.me, signal_context(entry), words, entry.signals, entry.unit, now)
+    end_write(state, entry, now)
 
 
 @jit
@@ -272,9 +280,7 @@ def access_cap(state, memory, entry, now):
     if command == uint32(COMMAND_REFLECT_READ) or command == uint32(COMMAND_REFLECT_WRITE):
         target.watched = uint32(target.watched - uint32(1))
     if command == uint32(COMMAND_READ) or command == uint32(COMMAND_REFLECT_READ):
-        slot = push_words(state, entry.me, entry.ctx, first, words, entry.signals, UNIT_CAP, 0, now)
-        if entry.flag:
-            part_push(state, slot, entry.flag)
+        slot = push_answer(state, entry, now)
         for k in range(words):
             address = reflector_address(entry, k)
             if command == uint32(COMMAND_READ):
@@ -289,7 +295,6 @@ def access_cap(state, memory, entry, now):
                 cap_write(state, memory, address, engine.file[uint32(first + uint32(k))], entry.me, entry.ctx, entry.pc, now)
             else:
                 reflect_write(state, memory, entry, address, engine.file[uint32(first + uint32(k))], now)
-        pulled(engine, entry.ctx, first, words)
-        end_pull(state, entry.me, signal_context(entry), words, entry.signals, entry.unit, now)
+        end_write(state, entry, now)
     else:
         cap_write(state, memory, entry.address, entry.value, entry.me, entry.ctx, entry.pc, now)
