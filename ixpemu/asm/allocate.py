@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ixpemu import codes
-from ixpemu.asm import banks, conflicts, flow_builder, transfers
+from ixpemu.asm import banks, conflicts, fixed, flow_builder, transfers
 from ixpemu.asm import webs as live_ranges
 from ixpemu.asm.banks import Place
 from ixpemu.asm.expressions import AddressKind, AddressOf, ExpressionError
@@ -42,6 +42,8 @@ def allocate(
         return Allocation(program, None, {})
     room = limits or Limits.of_contexts(program.contexts)
     webs = live_ranges_of(program, isa, findings)
+    fixed.check(webs, room, findings)
+    findings.raise_if_errors()
     places: dict[int, Place] = {}
     for part in (_gprs, _transfers, _signals, _neighbors):
         places |= part(webs, room, findings, steps)

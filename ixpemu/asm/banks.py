@@ -14,6 +14,7 @@ from ixpemu.asm.flow import File, Site
 from ixpemu.asm.graphs import Colouring, Edge, OddCycle, two_colour
 from ixpemu.asm.limits import Limits
 from ixpemu.asm.numbers import SAME_CELL, STEPS, Outcome, Problem, cells_of, solve
+from ixpemu.asm.program import Fixed
 from ixpemu.asm.webs import Webs
 
 
@@ -43,8 +44,59 @@ def _gpr_at(webs: Webs, site: Site) -> int | None:
 
 
 def divide(webs: Webs, edges: list[Edge]) -> Colouring | OddCycle:
-    """The parts of the program that the pairs connect, each coloured; or a cycle of pairs that no division satisfies."""
-    return two_colour(len(webs.webs), edges)
+    """The parts of the program that the pairs connect, each coloured; or what no division satisfies: a cycle of pairs, or a chain
+    of them between two names of fixed banks."""
+    return two_colour(len(webs.webs), edges, fixed_banks(webs))
+
+
+def fixed_banks(webs: Webs) -> dict[int, int]:
+    """The webs whose bank the text gives, with 0 for A and 1 for B."""
+    return {
+        web: "ab".index(one.variable.fixed.bank) for web, one in enumerate(webs.webs)
+        if one.variable.fixed is not None and one.variable.fixed.bank is not None
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The cells that registers are put into: relative A, relative B, and, for each relative number given up in a bank, the
+    absolute registers that it is worth. `slots`: the numbers given up in A and in B."""
+
+    limits: Limits
+    slots: tuple[tuple[int, ...], tuple[int, ...]]
+
+    def relative(self, bank: int) -> int:
+        """The mask of a bank's relative cells that are left."""
+        given = sum(1 << number for number in self.slots[bank])
+        return ((1 << self.limits.gpr) - 1 & ~given) << bank * self.limits.gpr
+
+    def absolute(self, bank: int) -> int:
+        """The mask of a bank's absolute cells."""
+        return ((1 << len(self.slots[bank]) * self.limits.windows) - 1) << self._first(bank)
+
+    def _first(self, bank: int) -> int:
+        return 2 * self.limits.gpr + bank * len(self.slots[0]) * self.limits.windows
+
+    def place(self, cell: int) -> Place:
+        """The register of a cell. The windows of one relative number are filled before the next number is touched."""
+        gpr, windows = self.limits.gpr, self.limits.windows
+        if cell < 2 * gpr:
+            return Place(cell % gpr, "ab"[cell // gpr])
+        bank = 0 if cell < self._first(1) else 1
+        cell -= self._first(bank)
+        return Place(cell % windows * gpr + self.slots[bank][cell // windows], "ab"[bank])
+
+    def cells(self, absolute: bool, fixed: Fixed | None) -> int:
+        """The mask of the cells that a register may have."""
+        kind = self.absolute if absolute else self.relative
+        mask = kind(0) | kind(1)
+        if fixed is None:
+            return mask
+        if fixed.bank is not None:
+            mask &= kind("ab".index(fixed.bank))
+        if fixed.number is not None:
+            mask &= sum(1 << cell for cell in cells_of(mask) if self.place(cell).number == fixed.number)
+        return mask
 
 
 def allocate_gprs(
@@ -53,39 +105,58 @@ def allocate_gprs(
     """The place of every general purpose and absolute web; an `Outcome` without cells where there is none."""
     items = [number for number, web in enumerate(webs.webs) if web.variable.file in (File.GPR, File.ABSOLUTE)]
     proved = True
-    for slots in _slot_counts(sum(webs.webs[web].variable.file is File.ABSOLUTE for web in items), limits):
-        outcome = solve(_problem(webs, items, edges, colouring, limits, slots), steps)
+    for slots in _slots(webs, items, limits):
+        row = Row(limits, slots)
+        outcome = solve(_problem(webs, items, edges, colouring, row), steps)
         if outcome.cells is not None:
-            return {web: _place(cell, limits, slots) for web, cell in zip(items, outcome.cells, strict=True)}
+            return {web: row.place(cell) for web, cell in zip(items, outcome.cells, strict=True)}
         proved = proved and outcome.proved
     return Outcome(None, proved)
 
 
-def _slot_counts(absolutes: int, limits: Limits) -> Iterator[tuple[int, int]]:
-    """How many relative numbers of bank A and of bank B are given to absolute registers: every way, cheapest first."""
-    least = -(-absolutes // limits.windows)
-    for total in range(least, least + (2 if absolutes > 1 else 1)):
-        for in_a in range(total, -1, -1):
-            if in_a <= limits.gpr and total - in_a <= limits.gpr:
-                yield in_a, total - in_a
+def _slots(webs: Webs, items: list[int], limits: Limits) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """The relative numbers of bank A and of bank B that are given to absolute registers: every way that matters, cheapest first.
+
+    Numbers are alike but for those that fixed names have: the ones of absolute registers are given up in any case, the ones of
+    relative registers never.
+    """
+    given: tuple[set[int], set[int]] = set(), set()
+    kept: tuple[set[int], set[int]] = set(), set()
+    absolutes = 0
+    for web in items:
+        variable = webs.webs[web].variable
+        absolutes += variable.file is File.ABSOLUTE
+        if variable.fixed is not None and variable.fixed.number is not None and variable.fixed.bank is not None:
+            table = given if variable.file is File.ABSOLUTE else kept
+            table["ab".index(variable.fixed.bank)].add(variable.fixed.number % limits.gpr)
+    most = -(-absolutes // limits.windows) + 1 if absolutes > 1 else absolutes
+    others = [[n for n in range(limits.gpr) if n not in given[bank] and n not in kept[bank]] for bank in (0, 1)]
+    for total in range(most + 1):
+        for in_a in range(min(total, len(others[0])), -1, -1):
+            if total - in_a <= len(others[1]):
+                slots = (*sorted(given[0]), *others[0][:in_a]), (*sorted(given[1]), *others[1][: total - in_a])
+                if (len(slots[0]) + len(slots[1])) * limits.windows >= absolutes:
+                    yield slots
 
 
-def _problem(
-    webs: Webs, items: list[int], edges: list[Edge], colouring: Colouring, limits: Limits, slots: tuple[int, int]
-) -> Problem:
-    """The row of cells: relative A, relative B, absolute A, absolute B."""
-    gpr, windows = limits.gpr, limits.windows
-    relative = [((1 << gpr) - (1 << slots[0])), ((1 << gpr) - (1 << slots[1])) << gpr]
-    absolute = [((1 << slots[0] * windows) - 1) << 2 * gpr, ((1 << slots[1] * windows) - 1) << 2 * gpr + slots[0] * windows]
+def _problem(webs: Webs, items: list[int], edges: list[Edge], colouring: Colouring, row: Row) -> Problem:
+    relative, absolute = (row.relative(0), row.relative(1)), (row.absolute(0), row.absolute(1))
     index_of = {web: item for item, web in enumerate(items)}
     paired = {web for edge in edges for web in (edge.left, edge.right)}
     conflicts = [{index_of[rival]: SAME_CELL for rival in cells_of(webs.rivals[web])} for web in items]
+    whole = {kind: row.cells(kind, None) for kind in (False, True)}
+    domains = []
+    for web in items:
+        variable = webs.webs[web].variable
+        kind = variable.file is File.ABSOLUTE
+        domains.append(whole[kind] if variable.fixed is None else row.cells(kind, variable.fixed))
     return Problem(
-        [sum(absolute if webs.webs[web].variable.file is File.ABSOLUTE else relative) for web in items],
+        domains,
         conflicts,
         (relative[0] | absolute[0], relative[1] | absolute[1]),
         [colouring.component[web] if web in paired else None for web in items],
         [colouring.colour[web] for web in items],
+        {part: 0 for part in colouring.fixed},
         preferred=_wishes(edges, colouring),
     )
 
@@ -97,13 +168,3 @@ def _wishes(edges: list[Edge], colouring: Colouring) -> dict[int, int]:
         part = colouring.component[edge.left]
         votes[part] = votes.get(part, 0) + (1 if colouring.colour[edge.left] == 0 else -1)
     return {part: 0 if count >= 0 else 1 for part, count in votes.items()}
-
-
-def _place(cell: int, limits: Limits, slots: tuple[int, int]) -> Place:
-    if cell < 2 * limits.gpr:
-        return Place(cell % limits.gpr, "ab"[cell // limits.gpr])
-    cell -= 2 * limits.gpr
-    bank = 0 if cell < slots[0] * limits.windows else 1
-    cell -= bank * slots[0] * limits.windows
-    # The windows of one relative number are filled before the next number is touched.
-    return Place(cell % limits.windows * limits.gpr + cell // limits.windows, "ab"[bank])

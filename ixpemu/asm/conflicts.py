@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 
 from ixpemu import codes
+from ixpemu.asm.banks import fixed_banks
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.flow import File
 from ixpemu.asm.graphs import Edge, OddCycle, is_bipartite_without, two_colour
@@ -43,12 +44,12 @@ def _walk(cycle: OddCycle) -> list[int]:
 
 def bank_circles(webs: Webs, edges: list[Edge], first: OddCycle, findings: Findings) -> None:
     """Sources that are read in pairs round circles of odd length: each circle that is left once those before it are broken."""
-    left, cycle = edges, first
+    left, cycle, fixed = edges, first, fixed_banks(webs)
     while True:
-        chosen = next((e for e in cycle.edges if is_bipartite_without(len(webs.webs), left, e.reason)), cycle.edges[-1])
+        chosen = next((e for e in cycle.edges if is_bipartite_without(len(webs.webs), left, e.reason, fixed)), cycle.edges[-1])
         _bank_circle(webs, cycle, chosen, findings)
         left = [edge for edge in left if edge.reason != chosen.reason]
-        result = two_colour(len(webs.webs), left)
+        result = two_colour(len(webs.webs), left, fixed)
         if not isinstance(result, OddCycle):
             return
         cycle = result
@@ -63,6 +64,9 @@ def _bank_circle(webs: Webs, cycle: OddCycle, chosen: Edge, findings: Findings) 
     pair = facts[chosen.reason].pair or (0, 0)
     origin = instruction.operand_origins[pair[1]]
     copied = names[members.index(chosen.right if chosen.right in members else chosen.left)]
+    if cycle.fixed:
+        _bank_chain(webs, cycle, chosen, findings)
+        return
     if len(cycle.edges) == 1:
         findings.error(
             codes.BANK_CONFLICT,
@@ -70,18 +74,46 @@ def _bank_circle(webs: Webs, cycle: OddCycle, chosen: Edge, findings: Findings) 
             origin, help=f"move `{copied}` to a second register before this line and name that as one of the two sources",
         )
         return
-    notes = [Note("a bank is half of the registers, and an instruction reads one of its two sources from each half")]
-    for edge in cycle.edges:
-        places = [program.instructions[edge.reason].operand_origins[operand] for operand in facts[edge.reason].pair or (0, 0)]
-        both = _listed([webs.webs[web].variable.spelling for web in (edge.left, edge.right)])
-        where = places[1] if places[0] == origin else places[0]
-        notes.append(Note(f"{both} are the two sources here, so one is in A and one in B", where))
+    notes = _pair_notes(webs, cycle, origin)
     findings.error(
         codes.BANK_CONFLICT,
         f"{_listed(list(dict.fromkeys(names)))} cannot be divided between the banks A and B: "
         f"{len(cycle.edges)} pairs of sources form a circle of odd length",
         origin, notes=tuple(notes),
         help=f"move `{copied}` to a register of its own before {_line(instruction.origin)} and name that there",
+    )
+
+
+def _pair_notes(webs: Webs, cycle: OddCycle, said: Origin) -> list[Note]:
+    """What a bank is, and each pair, at an operand whose place is not `said` already."""
+    program, facts = webs.flow.program, webs.flow.facts
+    notes = [Note("a bank is half of the registers, and an instruction reads one of its two sources from each half")]
+    for edge in cycle.edges:
+        places = [program.instructions[edge.reason].operand_origins[operand] for operand in facts[edge.reason].pair or (0, 0)]
+        both = _listed([webs.webs[web].variable.spelling for web in (edge.left, edge.right)])
+        where = places[1] if places[0] == said else places[0]
+        notes.append(Note(f"{both} are the two sources here, so one is in A and one in B", where))
+    return notes
+
+
+def _bank_chain(webs: Webs, cycle: OddCycle, chosen: Edge, findings: Findings) -> None:
+    """A chain of pairs between two names whose banks the text gives, with the wrong number of pairs between them."""
+    first, last = (webs.webs[web].variable for web in cycle.fixed)
+    instruction = webs.flow.program.instructions[chosen.reason]
+    pair = webs.flow.facts[chosen.reason].pair or (0, 0)
+    origin = instruction.operand_origins[pair[1]]
+    notes = _pair_notes(webs, cycle, origin)
+    for one in (first, last):
+        if one.fixed is not None and one.fixed.bank is not None:
+            notes.append(Note(f"`{one.spelling}` is in bank {one.fixed.bank.upper()} by this", one.fixed.origin))
+    pairs = "one pair" if len(cycle.edges) == 1 else f"a chain of {len(cycle.edges)} pairs"
+    same = "one bank" if len(cycle.edges) % 2 else "two banks"
+    line = _line(instruction.origin)
+    findings.error(
+        codes.BANK_CONFLICT,
+        f"`{first.spelling}` and `{last.spelling}` are given {same}, and {pairs} of sources lies between them",
+        origin, notes=tuple(notes),
+        help=f"give one of them the other bank, or move a source of {line} to a register of its own before that line",
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from ixpemu.asm.program import Half, Program
+from ixpemu.asm.program import Fixed, Half, Program
 from ixpemu.diagnostics import Origin
 from ixpemu.isa import Facts
 from ixpemu.isa.model import RegisterClass
@@ -46,12 +46,14 @@ def file_of(cls: RegisterClass, write_half: bool) -> File:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A name in one register file. `pinned`: it keeps one number that nobody else gets."""
+    """A name in one register file. `pinned`: it keeps one number that nobody else gets. `fixed`: the place that the text gives
+    it, which others may have while it holds nothing."""
 
     name: str
     spelling: str
     file: File
     pinned: bool
+    fixed: Fixed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +148,11 @@ class Flow:
     def _make(self, name: str, file: File) -> Variable:
         if file is File.SIGNAL:
             signal = self.program.signals[name]
-            return Variable(name, signal.spelling, file, signal.volatile or signal.address_taken)
+            return Variable(name, signal.spelling, file, signal.volatile or signal.address_taken, signal.fixed)
         symbol = self.program.symbols[name]
         shared = file in (File.ABSOLUTE, File.NEIGHBOR)     # other contexts, and the neighbour, use these when they like
         pinned = shared or symbol.volatile or symbol.address_taken or name in self.addressed
-        return Variable(name, symbol.spelling, file, pinned)
+        return Variable(name, symbol.spelling, file, pinned, symbol.fixed)
 
     def reachable(self, others: list[int] | None = None) -> list[bool]:
         """For every point whether control can come there from address 0, or from one of `others`."""

@@ -46,6 +46,20 @@ class Deferred(Constant):
 
 
 @dataclass(frozen=True, slots=True)
+class Fixed:
+    """The place that the text gives a name: a number, a bank of a GPR, or both; None where allocation is free to choose.
+
+    `number` counts as the name's class does: relative to the context for GPRs and transfer registers, 0 to 127 for `@` registers,
+    1 to 15 for signals, where it is the even one of a pair. A transfer register has it in both halves. An `@` register with a
+    number has a bank too, and nothing but a GPR or an `@` register has a bank.
+    """
+
+    number: int | None = None
+    bank: str | None = None         # "a" or "b", of GPRs and absolute registers
+    origin: Origin | None = None    # of the directive
+
+
+@dataclass(frozen=True, slots=True)
 class Symbol:
     """A register with a name: one GPR, absolute, transfer or next-neighbour register, or one member of an aggregate.
 
@@ -63,6 +77,7 @@ class Symbol:
     declared: bool = True           # False: used without a `.reg`
     address_taken: bool = False     # occurs as `&name`
     origin: Origin | None = None    # of the declaration, or of the first use
+    fixed: Fixed | None = None      # .addr, .areg, .breg, .reg_addr
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +89,7 @@ class SignalSymbol:
     volatile: bool = False          # never shares its number
     address_taken: bool = False
     origin: Origin | None = None
+    fixed: Fixed | None = None      # .addr
 
 
 class FactKind(Enum):

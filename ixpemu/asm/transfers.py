@@ -13,7 +13,7 @@ from ixpemu.asm.banks import Place
 from ixpemu.asm.flow import File, Site, file_of
 from ixpemu.asm.graphs import OffsetUnion
 from ixpemu.asm.limits import Limits
-from ixpemu.asm.numbers import STEPS, Outcome, Problem, cells_of, solve
+from ixpemu.asm.numbers import SAME_CELL, STEPS, Outcome, Problem, cells_of, solve
 from ixpemu.asm.program import Half, XferOrder
 from ixpemu.asm.webs import Webs
 
@@ -116,12 +116,22 @@ def allocate_transfers(webs: Webs, found: list[Group], limits: Limits, steps: in
                     return Outcome(None, True)
                 continue
             conflicts[item].setdefault(other, set()).add(distance - other_distance)
-    domains = [(1 << max(0, limits.transfers - group.length + 1)) - 1 for group in found]
+    domains = [_starts(webs, group, limits) for group in found]
     frozen = [{other: frozenset(distances) for other, distances in row.items()} for row in conflicts]
     outcome = solve(Problem(domains, frozen), steps)
     if outcome.cells is None:
         return outcome
     return {web: Place(outcome.cells[item] + distance) for web, (item, distance) in at.items()}
+
+
+def _starts(webs: Webs, group: Group, limits: Limits) -> int:
+    """The numbers that the first register of a group may have, as a mask."""
+    mask = (1 << max(0, limits.transfers - group.length + 1)) - 1
+    for web, distance in group.members:
+        fixed = webs.webs[web].variable.fixed
+        if fixed is not None and fixed.number is not None:
+            mask &= 1 << fixed.number - distance if fixed.number >= distance else 0
+    return mask
 
 
 def allocate_signals(webs: Webs, limits: Limits, steps: int = STEPS) -> dict[int, Place] | Outcome:
@@ -130,7 +140,7 @@ def allocate_signals(webs: Webs, limits: Limits, steps: int = STEPS) -> dict[int
     index_of = {web: item for item, web in enumerate(items)}
     numbers = (1 << limits.signals + 1) - 2
     even = sum(1 << number for number in range(2, limits.signals, 2))
-    domains = [even if webs.webs[web].pair else numbers for web in items]
+    domains = [(even if webs.webs[web].pair else numbers) & _given(webs, web) for web in items]
     conflicts: list[dict[int, frozenset[int]]] = []
     for web in items:
         row = {}
@@ -144,9 +154,19 @@ def allocate_signals(webs: Webs, limits: Limits, steps: int = STEPS) -> dict[int
     return {web: Place(cell) for web, cell in zip(items, outcome.cells, strict=True)}
 
 
+def _given(webs: Webs, web: int) -> int:
+    """The number that the text gives a web, as a mask; all if it gives none."""
+    fixed = webs.webs[web].variable.fixed
+    return -1 if fixed is None or fixed.number is None else 1 << fixed.number
+
+
 def allocate_neighbors(webs: Webs, limits: Limits) -> dict[int, Place] | Outcome:
     """Next neighbour registers in order of appearance: the neighbour sees them, so none is shared."""
     items = [number for number, web in enumerate(webs.webs) if web.variable.file is File.NEIGHBOR]
+    conflicts = [{other: SAME_CELL for other in range(len(items)) if other != item} for item in range(len(items))]
     if len(items) > limits.neighbors:
         return Outcome(None, True)
-    return {web: Place(number) for number, web in enumerate(items)}
+    outcome = solve(Problem([(1 << limits.neighbors) - 1 & _given(webs, web) for web in items], conflicts))
+    if outcome.cells is None:
+        return outcome
+    return {web: Place(cell) for web, cell in zip(items, outcome.cells, strict=True)}
