@@ -7,13 +7,16 @@ from tests.support.corpus import cases, load
 
 BACK_END = [
     codes.ENCODING_REFUSED, codes.DEFER_SLOT, codes.DEFER_PAST_END, codes.FOLLOWED_WRONGLY, codes.BANK_CONFLICT,
-    codes.OUT_OF_REGISTERS, codes.IMAGE_TOO_LARGE, codes.PROGRAM_EMPTY,
+    codes.OUT_OF_REGISTERS, codes.FIXED_PLACE, codes.IMAGE_TOO_LARGE, codes.PROGRAM_EMPTY,
     codes.USED_BEFORE_SET, codes.MAYBE_USED_BEFORE_SET, codes.UNREACHABLE, codes.RUNS_OFF_END, codes.XFER_ORDER_MISSING,
     codes.XFER_ORDER_SHORT, codes.SET_NEVER_USED, codes.TOUCHED_IN_FLIGHT, codes.XFER_ORDER_CONTRADICTION, codes.OUT_OF_TRANSFERS,
     codes.OUT_OF_SIGNALS, codes.SIGNAL_NEVER_RAISED, codes.SIGNAL_MIXED, codes.PAIR_POLLED, codes.PAIR_ANY,
     codes.NEVER_WAITED_FOR, codes.NO_SIGNAL,
 ]
-ELSEWHERE = {codes.IMAGE_TOO_LARGE: "4,097 lines are no case file; tests/unit/test_asm_pipeline.py"}
+ELSEWHERE = {
+    codes.IMAGE_TOO_LARGE: "4,097 lines are no case file; tests/unit/test_asm_pipeline.py",
+    codes.FIXED_PLACE: "no directive gives a place yet; tests/unit/test_asm_fixed.py",
+}
 
 
 def test_every_finding_has_a_case() -> None:
