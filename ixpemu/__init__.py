@@ -13,17 +13,19 @@ if TYPE_CHECKING:
     from ixpemu.app import App
     from ixpemu.asm import assemble, disassemble
     from ixpemu.chip import Chip
+    from ixpemu.chip_snapshot import Snapshot
     from ixpemu.diagnostics import AssemblyError, UserError
     from ixpemu.image import Image
 
 __version__ = "0.1.0"
-__all__ = ["App", "AssemblyError", "Chip", "Image", "UserError", "__version__", "assemble", "disassemble"]
+__all__ = ["App", "AssemblyError", "Chip", "Image", "Snapshot", "UserError", "__version__", "assemble", "disassemble"]
 
 _HOMES = {
     "App": "ixpemu.app",
     "AssemblyError": "ixpemu.diagnostics",
     "Chip": "ixpemu.chip",
     "Image": "ixpemu.image",
+    "Snapshot": "ixpemu.chip_snapshot",
     "UserError": "ixpemu.diagnostics",
     "assemble": "ixpemu.asm",
     "disassemble": "ixpemu.asm",

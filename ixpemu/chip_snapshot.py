@@ -1,13 +1,15 @@
 """Saved states of a chip: everything that decides what happens next, comparable, with a version, never a pickle.
 
 A snapshot holds the state record and those pages of memory that were ever written. Two snapshots are equal if the machines in
-them would do the same from here on and hold the same values; how the runs before were sliced does not count.
+them would do the same from here on and hold the same values; how the runs before were sliced does not count. The file
+that one can be saved to is chip_snapshot_file.py's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -81,6 +83,26 @@ class Snapshot:
         return isinstance(other, Snapshot) and self.version == other.version and not self.differences(other)
 
     __hash__ = None  # type: ignore[assignment]     # it is compared by what it holds, which can be large: not hashable
+
+    def save(self, path: str | Path, *, agents: bool = True) -> None:
+        """Write it to a file, whole or not at all. `agents` false: without what the chip's agents gave.
+
+        UserError where the file cannot be written, where an agent holds what no file can (a timer's function, values of its own
+        types), or where a port is fed from an endless source that never repeats. The file needs no other one.
+        """
+        from ixpemu import chip_snapshot_file
+
+        chip_snapshot_file.save(self, path, agents)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Snapshot:
+        """Read it back. UserError for a file that is damaged, or that another version of the engine has written.
+
+        A damaged file is found; one that somebody has made up is not: read files only of people whose programs you would run.
+        """
+        from ixpemu import chip_snapshot_file
+
+        return chip_snapshot_file.load(path)
 
     @property
     def nbytes(self) -> int:

@@ -238,6 +238,8 @@ def access_msf(state, memory, entry, now):
 @jit
 def access_pci(state, memory, entry, now):
     """pci[read] and pci[write]."""
+    if observing():
+        see_access(state, entry, now)
     words = uint32(entry.total)
     first = uint32(entry.first)
     note_actor(state, entry.me, entry.ctx, entry.pc)

@@ -71,6 +71,25 @@ class SavedXScale:
     interrupts: int
     program: Any
 
+    def plain(self) -> dict[str, Any]:
+        """The same as values that a file can hold, if the timers' functions and `program` are such."""
+        return {
+            "running": self.running, "time": self.time, "timers": self.timers, "timer_count": self.timer_count,
+            "writes": [(write.cycle, write.place, write.address, write.words) for write in self.writes],
+            "raised": self.raised, "interrupts": self.interrupts, "program": self.program,
+        }
+
+    @classmethod
+    def of(cls, saved: SavedXScale | Mapping[str, Any]) -> SavedXScale:
+        """Itself, or what `plain` gave; UserError for anything else."""
+        if isinstance(saved, SavedXScale):
+            return saved
+        try:
+            return cls(**{**saved, "writes": tuple(Write(*write) for write in saved["writes"])})
+        except (TypeError, KeyError):
+            raise user_error(codes.SNAPSHOT_FOREIGN, "the snapshot holds another agent's state where the XScale's should be",
+                             help="attach the agents that the chip had when it was made, in the same order") from None
+
 
 class XScale:
     """The control processor of one chip.
@@ -167,8 +186,9 @@ class XScale:
             self.interrupts, self.hooks[0](self) if self.hooks is not None else None,
         )
 
-    def restore(self, saved: SavedXScale) -> None:
+    def restore(self, saved: SavedXScale | Mapping[str, Any]) -> None:
         """Go back to `saved`. Timers go off as they were set: their functions are kept, and what those know is not."""
+        saved = SavedXScale.of(saved)
         self._running, self._time, self.interrupts = saved.running, saved.time, saved.interrupts
         self._writes, self._timers = deque(saved.writes), list(saved.timers)
         self._timer_count, self._raised = saved.timer_count, dict(saved.raised)

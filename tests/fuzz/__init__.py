@@ -1,4 +1,4 @@
-"""Nonsense by the million: random words, registers, application files and image files, none of which may crash or hang.
+"""Nonsense by the million: random words, registers, application, image and snapshot files, none of which may crash or hang.
 
 `python -m tests.fuzz KIND SEED AMOUNT` runs one kind in a process of its own (a crash of compiled code ends the process) and
 prints what it did as JSON; tests/property/test_fuzz.py starts such processes. `ixpemu` has to answer everything with a result,

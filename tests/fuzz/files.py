@@ -1,4 +1,4 @@
-"""Files that people edit or that break on the way: application files and image files, cut short, changed and mixed up."""
+"""Files that people edit or that break on the way: application, image and snapshot files, cut short, changed and mixed up."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from contextlib import chdir
 from pathlib import Path
 
 from ixpemu import Chip, assemble, resources
+from ixpemu.chip_snapshot_file import from_bytes as from_snapshot
+from ixpemu.chip_snapshot_file import to_bytes as to_snapshot
 from ixpemu.diagnostics import UserError
 from ixpemu.image_formats import from_bytes, to_bytes
 from tests.fuzz.limits import watched
@@ -136,4 +138,37 @@ def images(seed: int, amount: int) -> dict[str, object]:
     return {"files": amount, "read": ran, "refused": refused}
 
 
-KINDS: dict[str, Callable[[int, int], dict[str, object]]] = {"apps": applications, "images": images}
+def snapshots(seed: int, amount: int) -> dict[str, object]:
+    """Snapshot files of a chip in the middle of something. Damaged ones are refused; whole ones go on as before."""
+    pick = random.Random(seed)
+    chip = Chip()
+    chip.load(0, assemble(resources.folder("microcode") / "echo" / "echo.uc"))
+    chip.ports[0].feed([pick.randbytes(pick.randrange(60, 600)) for _ in range(30)], gbps=0.7)
+    chip.dram.write_bytes(0x5000, pick.randbytes(10_000))
+    contents = []
+    for _ in range(3):
+        chip.run(cycles=1_000)
+        contents.append(to_snapshot(chip.snapshot()))
+    chip.run(cycles=1_000)
+    end = chip.snapshot()
+    read = refused = 0
+    for number in range(amount):
+        which = pick.randrange(3)
+        content = contents[which] if number % 500 == 0 else broken(pick, contents[which])
+        with watched(60):
+            try:
+                saved = from_snapshot(content)
+            except UserError as error:
+                assert error.diagnostics and content != contents[which]
+                refused += 1
+                continue
+        assert content == contents[which], "a damaged file was read"
+        other = Chip()
+        other.restore(saved)
+        other.run(cycles=end.cycle - saved.cycle)
+        assert other.snapshot().differences(end) == []
+        read += 1
+    return {"files": amount, "read": read, "refused": refused}
+
+
+KINDS: dict[str, Callable[[int, int], dict[str, object]]] = {"apps": applications, "images": images, "snapshots": snapshots}
