@@ -1,8 +1,9 @@
 """General purpose and absolute registers: which bank, then which number.
 
 Two sources of one instruction need one register of bank A and one of bank B. That is a colouring with two colours; a part of the
-program that is connected by such pairs can only be turned round as a whole. Absolute registers are packed: one relative number of
-a bank, given up by all contexts, is worth as many absolute registers as there are contexts.
+program that is connected by such pairs can only be turned round as a whole. Registers that a copy makes equal share one where
+nothing is lost by it. Absolute registers are packed: one relative number of a bank, given up by all contexts, is worth as many
+absolute registers as there are contexts.
 """
 
 from __future__ import annotations
@@ -10,12 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ixpemu.asm import loops
+from ixpemu.asm.copies import Copy, Sharing
 from ixpemu.asm.flow import File, Site
 from ixpemu.asm.graphs import Colouring, Edge, OddCycle, two_colour
 from ixpemu.asm.limits import Limits
 from ixpemu.asm.numbers import SAME_CELL, STEPS, Outcome, Problem, cells_of, solve
 from ixpemu.asm.program import Fixed
 from ixpemu.asm.webs import Webs
+
+FEW_STEPS = 2_000       # of search for a wish
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +107,52 @@ class Row:
 def allocate_gprs(
     webs: Webs, edges: list[Edge], colouring: Colouring, limits: Limits, steps: int = STEPS
 ) -> dict[int, Place] | Outcome:
-    """The place of every general purpose and absolute web; an `Outcome` without cells where there is none."""
+    """The place of every general purpose and absolute web; an `Outcome` without cells where there is none.
+
+    Webs that a copy makes equal share a register where that is free: in the deepest loops first, as many as there is room for.
+    """
+    copies = _by_gain(webs)
+    if copies:
+        found = _allocate(webs, edges, colouring, limits, copies, min(steps, FEW_STEPS))
+        if isinstance(found, dict):
+            return found
+    best = _allocate(webs, edges, colouring, limits, [], steps)
+    fits, fails = 0, len(copies)
+    while isinstance(best, dict) and fails - fits > 1:
+        middle = (fits + fails) // 2
+        found = _allocate(webs, edges, colouring, limits, copies[:middle], min(steps, FEW_STEPS))
+        if isinstance(found, dict):
+            best, fits = found, middle
+        else:
+            fails = middle
+    return best
+
+
+def _by_gain(webs: Webs) -> list[Copy]:
+    """The copies whose two webs can share, those that are executed most often first."""
+    apart = [copy for copy in webs.copies if not webs.rivals[copy.source] >> copy.target & 1]
+    if not apart:
+        return []
+    depth = loops.depths(webs.flow.successors)
+    return sorted(apart, key=lambda copy: -depth[copy.node])
+
+
+def _allocate(
+    webs: Webs, edges: list[Edge], colouring: Colouring, limits: Limits, copies: list[Copy], steps: int
+) -> dict[int, Place] | Outcome:
+    """As `allocate_gprs`, but the webs of `copies` do share where their banks allow it."""
     items = [number for number, web in enumerate(webs.webs) if web.variable.file in (File.GPR, File.ABSOLUTE)]
+    sharing = Sharing(webs.rivals, colouring)
+    for copy in copies:
+        sharing.join(copy.source, copy.target)
     proved = True
     for slots in _slots(webs, items, limits):
         row = Row(limits, slots)
-        outcome = solve(_problem(webs, items, edges, colouring, row), steps)
+        heads = [web for web in items if sharing.root(web) == web]
+        outcome = solve(_problem(webs, heads, edges, colouring, row, sharing), steps)
         if outcome.cells is not None:
-            return {web: row.place(cell) for web, cell in zip(items, outcome.cells, strict=True)}
+            cell_of = dict(zip(heads, outcome.cells, strict=True))
+            return {web: row.place(cell_of[sharing.root(web)]) for web in items}
         proved = proved and outcome.proved
     return Outcome(None, proved)
 
@@ -139,32 +182,39 @@ def _slots(webs: Webs, items: list[int], limits: Limits) -> Iterator[tuple[tuple
                     yield slots
 
 
-def _problem(webs: Webs, items: list[int], edges: list[Edge], colouring: Colouring, row: Row) -> Problem:
+def _problem(
+    webs: Webs, heads: list[int], edges: list[Edge], colouring: Colouring, row: Row, sharing: Sharing
+) -> Problem:
+    """What to solve: an item for each of `heads`, which stand for all that share with them."""
     relative, absolute = (row.relative(0), row.relative(1)), (row.absolute(0), row.absolute(1))
-    index_of = {web: item for item, web in enumerate(items)}
-    paired = {web for edge in edges for web in (edge.left, edge.right)}
-    conflicts = [{index_of[rival]: SAME_CELL for rival in cells_of(webs.rivals[web])} for web in items]
+    item_of = {web: item for item, web in enumerate(heads)}
     whole = {kind: row.cells(kind, None) for kind in (False, True)}
-    domains = []
-    for web in items:
-        variable = webs.webs[web].variable
-        kind = variable.file is File.ABSOLUTE
-        domains.append(whole[kind] if variable.fixed is None else row.cells(kind, variable.fixed))
+    domains, conflicts = [], []
+    for web in heads:
+        domain = -1
+        for member in cells_of(sharing.members(web)):
+            variable = webs.webs[member].variable
+            kind = variable.file is File.ABSOLUTE
+            domain &= whole[kind] if variable.fixed is None else row.cells(kind, variable.fixed)
+        domains.append(domain)
+        conflicts.append({item_of[sharing.root(rival)]: SAME_CELL for rival in cells_of(sharing.rivals_of(web))})
+    paired = {sharing.part(web)[0] for edge in edges for web in (edge.left, edge.right)}
+    parts = [sharing.part(web) for web in heads]
     return Problem(
         domains,
         conflicts,
         (relative[0] | absolute[0], relative[1] | absolute[1]),
-        [colouring.component[web] if web in paired else None for web in items],
-        [colouring.colour[web] for web in items],
+        [part if part in paired else None for part, _ in parts],
+        [side for _, side in parts],
         {part: 0 for part in colouring.fixed},
-        preferred=_wishes(edges, colouring),
+        preferred=_wishes(edges, sharing),
     )
 
 
-def _wishes(edges: list[Edge], colouring: Colouring) -> dict[int, int]:
+def _wishes(edges: list[Edge], sharing: Sharing) -> dict[int, int]:
     """For each part the way round that leaves more operand pairs in the order of the text: first source in A, second in B."""
     votes: dict[int, int] = {}
     for edge in edges:
-        part = colouring.component[edge.left]
-        votes[part] = votes.get(part, 0) + (1 if colouring.colour[edge.left] == 0 else -1)
+        part, side = sharing.part(edge.left)
+        votes[part] = votes.get(part, 0) + (1 if side == 0 else -1)
     return {part: 0 if count >= 0 else 1 for part, count in votes.items()}

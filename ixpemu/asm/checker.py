@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ixpemu.asm.checker_words import Pairing, Read, match
+from ixpemu.asm.checker_words import Pairing, Read, lies_in, match
 from ixpemu.asm.program import FactKind, FlowFact, Program
 from ixpemu.isa import Decoded, InstructionSet
 from ixpemu.isa.model import Target
@@ -65,6 +65,16 @@ class State:
             self.cells[one.name] = frozenset({one.cell})
         elif has_value:
             self.cells[one.name] &= {one.cell}
+
+    def copy_value(self, target: Read, source: Read) -> None:
+        """The cell of `target` gets what the cell of `source` has: every name whose value is there has it in both."""
+        known = self.cells.get(source.name, frozenset())
+        for name, cells in self.cells.items():
+            if name[1] == target.name[1] and source.cell in cells:
+                self.cells[name] = cells | {target.cell}
+            elif name[1] == target.name[1] and target.cell in cells:
+                self.cells[name] = cells - {target.cell}
+        self.cells[target.name] = known | {target.cell} if source.cell in known else frozenset({target.cell})
 
 
 def check(program: Program, words: Sequence[int], isa: InstructionSet) -> list[str]:
@@ -194,8 +204,9 @@ class _Checker:
         either = pairing.turned if pairing.turned and not all(self._found(one, state) for one in pairing.reads) else pairing.reads
         for read in either:
             self._read(index, read, state)
+        copied = self._copied(index)
         for write in pairing.writes:
-            self._write(index, write, state)
+            self._write(index, write, state, copied)
         if not pairing.sends and not pairing.fills and pairing.raised is None:
             return
         if not swaps_on_it:
@@ -227,11 +238,26 @@ class _Checker:
         if not self._found(read, state):
             self.fault(index, f"{read.name[0]} is not where this reads it")
 
-    def _write(self, index: int, write: Read, state: State) -> None:
+    def _copied(self, index: int) -> Read | None:
+        """What the word only copies to where it writes: one general purpose register that is nobody else's into another."""
+        operands = self.decoded[index].facts.copies
+        pairing = self.pairings[index]
+        if operands is None or len(pairing.writes) != 1 or self._shared(pairing.writes[0].name):
+            return None
+        target, source = (self.decoded[index].operation.operands[operand] for operand in operands)
+        for read in pairing.reads:
+            if lies_in(read, source) and lies_in(pairing.writes[0], target) and not self._shared(read.name):
+                return read
+        return None
+
+    def _write(self, index: int, write: Read, state: State, copied: Read | None) -> None:
         for issue, command in state.flying.items():
             if any(cell == write.cell and name[1] == write.name[1] and name != write.name for name, cell in command.cells):
                 self.fault(index, f"{write.name[0]} has a register that the command at {issue} may still use")
-        state.take(write, True)
+        if copied is None:
+            state.take(write, True)
+        else:
+            state.copy_value(write, copied)
 
     def _leave(self, owner: int, following: int, state: State) -> Iterator[tuple[tuple[int, Exit | None], State]]:
         """Behind the defer slots of `owner`: its wait is over, and control goes to its targets and to `following`."""

@@ -55,6 +55,13 @@ def _cell(register: Register) -> int:
     return (128 if register.bank == "b" else 0) + (register.number or 0)
 
 
+def lies_in(read: Read, operand: object) -> bool:
+    """Whether `operand` of a word is a relative general purpose register, and the one that the name is paired with."""
+    if not isinstance(operand, Register) or operand.cls is not RegisterClass.GPR:
+        return False
+    return read.name[1] == "gpr" and read.cell == _cell(operand)
+
+
 def _registers(operation: Operation, indexes: tuple[int, ...], symbolic: bool) -> list[Register]:
     """The allocated registers among the operands: those with a name in source, those with a number in a word."""
     out = []

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from ixpemu.asm import copies
+from ixpemu.asm.copies import Copy
 from ixpemu.asm.dataflow import Graph, backward, forward
 from ixpemu.asm.flow import File, Flight, Flow, Site, Variable
 from ixpemu.asm.numbers import cells_of
@@ -43,6 +45,7 @@ class Webs:
     members: dict[File, int] = field(default_factory=dict)
     pending: list[int] = field(default_factory=list)        # behind each point, flights that may be under way, as a mask
     certain: list[int] = field(default_factory=list)        # at each point, flights that are under way on every path
+    copies: list[Copy] = field(default_factory=list)
 
     def of_variable(self, variable: int) -> list[int]:
         """The webs of a variable, in program order."""
@@ -59,7 +62,8 @@ def find(flow: Flow) -> Webs:
     webs.occupied = _occupied(webs, graph)
     for number, web in enumerate(webs.webs):
         webs.members[web.variable.file] = webs.members.get(web.variable.file, 0) | 1 << number
-    webs.rivals = _rivals(webs)
+    webs.copies = copies.find(flow, webs.at, [web.variable.pinned for web in webs.webs])
+    webs.rivals = _rivals(webs, copies.alike(flow, graph, webs.copies, webs.of_occurrence))
     return webs
 
 
@@ -236,9 +240,9 @@ def _union(masks: Iterable[int]) -> int:
     return out
 
 
-def _rivals(webs: Webs) -> list[int]:
+def _rivals(webs: Webs, alike: dict[int, int]) -> list[int]:
     """Which webs of a file hold something at the same time: what is written or filled at a point, against all that is occupied
-    behind it; at the start of the program, against each other; pinned ones, against all."""
+    behind it but what it is a copy of; at the start of the program, against each other; pinned ones, against all."""
     flow = webs.flow
     mask_of = [webs.members[web.variable.file] for web in webs.webs]
     rivals = [0] * len(webs.webs)
@@ -250,7 +254,7 @@ def _rivals(webs: Webs) -> list[int]:
         starting[flight.node] |= _flight_mask(webs, flight)
     for node, mask in enumerate(starting):
         for web in cells_of(mask):
-            rivals[web] |= (webs.occupied[node] | mask) & mask_of[web]
+            rivals[web] |= (webs.occupied[node] | mask) & mask_of[web] & ~alike.get(node, 0)
     if flow.nodes:
         at_start = _before(webs, flow.entry[0])
         for web in cells_of(at_start):

@@ -210,6 +210,7 @@ class Facts:
     reads: tuple[int, ...] = ()             # register operands read as a source (a modified one is in both)
     writes: tuple[int, ...] = ()            # register operands written
     pair: tuple[int, int] | None = None     # the two operands that share the A and B ports (either may be a constant)
+    copies: tuple[int, int] | None = None   # (written operand, read operand) where the one becomes what the other is
     restricted: frozenset[int] = frozenset()    # operands in 8-bit fields
     transfer: Transfer | None = None
     signal: tuple[int, int] | None = None   # (token index, argument index) that names the completion signal

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from ixpemu.isa.fields import WORD_BITS, WORD_MASK
 from ixpemu.isa.loader import Loaded, load
 from ixpemu.isa.model import Nothing, Operand, Operation, Word
 from ixpemu.isa.physical import format_operand, format_operation
-from ixpemu.isa.semantics import Branch, Jump, Number
+from ixpemu.isa.semantics import Assign, Branch, Jump, Name, Number
 from ixpemu.isa.tables import OperandTable
 
 _TOP = WORD_BITS - 8            # decoding starts at the eight most significant bits
@@ -252,6 +252,7 @@ class InstructionSet:
             reads=tuple(sorted(parts["reads"])),
             writes=tuple(sorted(parts["writes"])),
             pair=parts.get("pair"),
+            copies=_copies(variant, _place(form), parts["writes"], parts["reads"]),
             restricted=frozenset(parts["restricted"]),
             transfer=transfer_facts(builder),
             signal=parts.get("signal"),
@@ -274,6 +275,20 @@ class InstructionSet:
             ends=ends or parts.get("resume") is not None,
             followed_by=self.blocks[form.block].followed_by,
         )
+
+
+def _copies(
+    variant: Variant, place: Mapping[str, int], writes: Collection[int], reads: Collection[int]
+) -> tuple[int, int] | None:
+    """The written register operand and the read one whose value it gets unchanged, as the statements say."""
+    passed = {
+        step.target: step.value.name for step in variant.statements if isinstance(step, Assign) and isinstance(step.value, Name)
+    }
+    for target, source in passed.items():
+        found = place.get(target), place.get(passed.get(source, source))
+        if found[0] in writes and found[1] in reads and found[0] is not None and found[1] is not None:
+            return found[0], found[1]
+    return None
 
 
 def _targets(form: Form) -> tuple[int, ...]:

@@ -105,3 +105,15 @@ def test_registers_need_no_numbers() -> None:
     command = Operation("sram", (Word("read"), Register(RegisterClass.SRAM, name="$x"), count, Constant(0), Constant(2)),
                         (Token("ctx_swap", (Signal(None, "s"),)),))
     assert instruction_set().facts(command).transfer == Transfer(1, "in", RegisterClass.SRAM, 2, False)
+
+
+def test_copies() -> None:
+    assert facts("alu[a1, --, B, b2]").copies == (0, 3)
+    assert facts("alu[a1, a2, B, b3]").copies == (0, 3)
+    assert facts("alu[$1, --, B, $2]").copies == (0, 3)
+    others = (
+        "alu[a1, --, ~B, b2]", "alu[--, --, B, b2]", "alu[a1, --, B, 3]", "alu[a1, b1, OR, a2]", "ld_field_w_clr[a1, 1111, b2]",
+        "alu_shf[a1, --, B, b2, <<3]", "immed[a1, 3]", "local_csr_wr[CSR_CTX_POINTER, a1]", "ffs[a1, b2]",
+    )
+    for text in others:
+        assert facts(text).copies is None, text
