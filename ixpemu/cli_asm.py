@@ -100,6 +100,20 @@ def assemble_command(
         str | None, typer.Option("--chip", metavar="NAME|FILE.toml", help="Chip file whose control store the program has to fit; "
                                  "ixp2800 has 8,192 words.")
     ] = None,
+    preprocess: Annotated[
+        bool, typer.Option("-P", help="Preprocess only: print the statements, which assemble to the same words, or write them to "
+                           "the file of -o.")
+    ] = False,
+    ixp2400: Annotated[bool, typer.Option("-ixp2400", help="For an IXP2400, as without any of these.")] = False,
+    ixp2800: Annotated[bool, typer.Option("-ixp2800", help="For an IXP2800: __IXP2800 is defined, and 8,192 words fit.")] = False,
+    ixp2xxx: Annotated[bool, typer.Option("-ixp2xxx", help="For either: only __IXP2XXX is defined.")] = False,
+    revision_min: Annotated[
+        str | None, typer.Option("-REVISION_MIN", metavar="A0", help="First stepping of the chip that is meant, __REVISION_MIN.")
+    ] = None,
+    revision_max: Annotated[
+        str | None, typer.Option("-REVISION_MAX", metavar="B1", help="Last stepping of the chip that is meant, __REVISION_MAX.")
+    ] = None,
+    revision: Annotated[str | None, typer.Option("-REVISION", metavar="A0", help="Both at once.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result and all diagnostics as JSON.")] = False,
 ) -> None:
     """Assemble microengine source into an image."""
@@ -107,13 +121,19 @@ def assemble_command(
     from ixpemu.image_formats import format_of
     from ixpemu.isa.chipfile import DEFAULT, load_chip
 
-    chosen, defined = _format(form), definitions(define or [])
+    chosen = _format(form)
+    family = _family({"ixp2400": ixp2400, "ixp2800": ixp2800, "ixp2xxx": ixp2xxx}, chip)
+    if chip is None and family == "ixp2800":
+        chip = family
+    defined = {**_predefined(family, revision_min, revision_max, revision), **definitions(define or [])}
+    if preprocess:
+        stage = "preprocess"
     streams = [name for name, path in (("-o -", output), ("--list -", listing)) if path == STANDARD] + ["--json"] * json
     try:
         if len(streams) > 1:
             raise usage_error(f"{' and '.join(streams)} would mix in standard output", "give one of them a file")
         if stage is not None:
-            _print_stage(stage, file, include or [], defined)
+            _print_stage(stage, file, include or [], defined, output if preprocess else None)
             return
         store = load_chip(chip or DEFAULT)["chip.control_store_words"]
         result = assemble_program(file, include=include or [], define=defined, store=store)
@@ -146,15 +166,48 @@ def _write(path: Path, content: bytes) -> None:
         write_atomically(path, content)
 
 
-def _print_stage(stage: str, file: Path, include: list[Path], define: Mapping[str, int | str]) -> None:
-    """Prints what a stage of the assembler makes, its warnings on standard error."""
+def _family(flags: Mapping[str, bool], chip: str | None) -> str:
+    """The chip whose names are predefined: by the option, or else by the chip file's name."""
+    chosen = [name for name, wanted in flags.items() if wanted]
+    if len(chosen) > 1:
+        raise usage_error(f"{' and '.join(f'-{name}' for name in chosen)} exclude each other", "-ixp2xxx is for either")
+    if chosen:
+        return chosen[0]
+    stem = Path(chip or "").stem.lower()
+    return stem if stem in flags else "ixp2400"
+
+
+def _predefined(
+    family: str, revision_min: str | None, revision_max: str | None, revision: str | None
+) -> dict[str, int | str | None]:
+    """The names that the chip and its steppings give a program."""
+    from ixpemu.asm.preprocess_symbols import HIGHEST_REVISION, predefined, revision_number
+
+    if revision is not None and (revision_min is not None or revision_max is not None):
+        raise usage_error("-REVISION is both -REVISION_MIN and -REVISION_MAX", "give it alone")
+    first, last = revision_min or revision, revision_max or revision
+    lowest = 0 if first is None else revision_number(first)
+    highest = HIGHEST_REVISION if last is None else revision_number(last)
+    if lowest > highest:
+        raise usage_error(f"-REVISION_MIN={first} is behind -REVISION_MAX={last}")
+    return predefined(family, (lowest, highest))
+
+
+def _print_stage(
+    stage: str, file: Path, include: list[Path], define: Mapping[str, int | str | None], output: Path | None
+) -> None:
+    """Prints what a stage of the assembler makes, or writes it to a file, its warnings on standard error."""
     from ixpemu.asm.findings import Findings
     from ixpemu.asm.stages import stage_text
 
     findings = Findings()
     text = stage_text(stage, file, include, define, findings)
     show_diagnostics(tuple(findings.diagnostics))
-    sys.stdout.write(text)
+    if output is None or output == STANDARD:
+        sys.stdout.write(text)
+        return
+    _keep_apart([str(file)], {"-o": output})
+    write_atomically(output, text.encode(errors="surrogateescape"))
 
 
 def disassemble_command(

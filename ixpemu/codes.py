@@ -34,6 +34,7 @@ CONDITION_UNDEFINED = _code(1014, "a name in an #if is not defined and counts as
 CONDITION_VALUE = _code(1015, "the expression of a # directive has no value")
 HASH_UNSUPPORTED = _code(1016, "a # directive that is not supported yet")
 MACRO_UNKNOWN = _code(1017, "a macro is called that is not defined")
+PRAGMA_POP = _code(1018, "a #pragma warning(pop) without its push")
 
 # 2xxx syntax
 SYNTAX = _code(2001, "a line that is no statement")

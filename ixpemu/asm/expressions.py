@@ -2,7 +2,7 @@
 
 A tree is evaluated as soon as everything in it is known. What holds an address that only allocation decides (`&sig`, `&$reg`,
 `label#`) stays a tree; the back end evaluates it with its own `address_of`. Reading text is `parser`'s work; `from_node` makes
-a tree of what it read.
+a tree of what it read; `value_of` needs no tree where everything is known, as in # directives.
 """
 
 from __future__ import annotations
@@ -183,17 +183,51 @@ def _all_hex(digits: str) -> bool:
     return all(digit in "0123456789abcdefABCDEF" for digit in digits)
 
 
+def value_of(node: Node, place: Callable[[Node], int]) -> int:
+    """The value of a parsed expression, 0..0xFFFFFFFF. `place` gives what is neither number nor operator its value.
+
+    What `&&`, `||` and `?:` skip is not evaluated, as in C. Raises `ExpressionError`, with the part at fault.
+    """
+    children = node.children
+    match node.kind:
+        case "number":
+            return _literal(node)
+        case "parenthesis":
+            return value_of(children[0], place)
+        case "unary":
+            return _UNARY[node.text](value_of(children[0], place)) & MASK
+        case "binary":
+            left = value_of(children[0], place)
+            if node.text == "&&":
+                return int(bool(left) and bool(value_of(children[1], place)))
+            if node.text == "||":
+                return int(bool(left) or bool(value_of(children[1], place)))
+            right = value_of(children[1], place)
+            try:
+                return _BINARY[node.text](left, right) & MASK
+            except ExpressionError as error:
+                raise ExpressionError(error.message, error.node or children[1]) from None
+        case "conditional":
+            return value_of(children[1 if value_of(children[0], place) else 2], place)
+        case _:
+            return place(node) & MASK
+
+
+def _literal(node: Node) -> int:
+    value = number(node.text)
+    if value is None:
+        raise ExpressionError(f"`{node.text}` is no number: write it in decimal, or with 0x in hexadecimal", node)
+    if value > MASK:
+        raise ExpressionError(f"`{node.text}` does not fit into 32 bits", node)
+    return value
+
+
 def from_node(node: Node, place: Callable[[Node], Expression]) -> Expression:
     """The tree of a parsed expression. `place` turns everything that is neither number nor operator into a tree: names, members,
     addresses, labels. Raises `ExpressionError` for a number that is none or does not fit 32 bits."""
     match node.kind:
         case "number":
-            value = number(node.text)
-            if value is None:
-                raise ExpressionError(f"`{node.text}` is no number: write it in decimal, or with 0x in hexadecimal", node)
-            if value > MASK:
-                raise ExpressionError(f"`{node.text}` does not fit into 32 bits", node)
-            return Literal(value)
+            return Literal(_literal(node))
         case "parenthesis":
             return from_node(node.children[0], place)
         case "unary":

@@ -53,6 +53,8 @@ def _used_before_set(webs: Webs, reached: list[bool], findings: Findings) -> Non
             continue
         if not always and flow.guessed_jumps:
             continue                # the path without a value may be one that no jump takes
+        if not findings.wants(codes.USED_BEFORE_SET if always else codes.MAYBE_USED_BEFORE_SET, occurrence.origin):
+            continue                # one place where it is wanted is enough to tell
         said.add((occurrence.variable, always))
         if always:
             findings.warning(

@@ -49,7 +49,7 @@ def read_program(
     *,
     text: str | None = None,
     include: Sequence[str | Path] = (),
-    define: Mapping[str, str | int] | None = None,
+    define: Mapping[str, str | int | None] | None = None,
     findings: Findings | None = None,
 ) -> Program:
     """The program of the file `path`, or of `text` (`path` then only names it, `<text>` by default).

@@ -58,7 +58,7 @@ def assemble(
     *,
     text: str | None = None,
     include: str | Path | Sequence[str | Path] = (),
-    define: Mapping[str, str | int] | None = None,
+    define: Mapping[str, str | int | None] | None = None,
     store: int = CONTROL_STORE_WORDS,
 ) -> Image:
     """The image of the source file `path`, or of `text`.
@@ -75,7 +75,7 @@ def assemble_program(
     *,
     text: str | None = None,
     include: str | Path | Sequence[str | Path] = (),
-    define: Mapping[str, str | int] | None = None,
+    define: Mapping[str, str | int | None] | None = None,
     store: int = CONTROL_STORE_WORDS,
 ) -> Assembly:
     """As `assemble`, but with all that was found and made on the way."""
@@ -94,15 +94,16 @@ def assemble_program(
         raise AssemblyError(*findings.diagnostics) from None
 
 
-def _definitions(define: object) -> dict[str, str | int]:
-    """The symbols that a caller defines: names with whole numbers or texts of one line. Case does not count."""
-    found: dict[str, str | int] = {}
+def _definitions(define: object) -> dict[str, str | int | None]:
+    """The symbols that a caller defines: names with whole numbers, texts of one line, or None for a predefined one that is to be
+    none. Case does not count."""
+    found: dict[str, str | int | None] = {}
     for name, value in arguments.mapping("what is defined", define, '{"PORTS": 3}').items():
         if not isinstance(name, str) or re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) is None:
             raise arguments.wrong("a defined name", name, "letters, digits and _, and no digit first")
         if name.lower() in {known.lower() for known in found}:
             raise arguments.wrong("a defined name", name, "another one differs in case alone, which does not count")
-        if isinstance(value, str) and value.isprintable():
+        if value is None or (isinstance(value, str) and value.isprintable()):
             found[name] = value
         elif isinstance(value, str):
             raise arguments.wrong(f"the value of {name}", value, "give a text of one line")

@@ -13,28 +13,36 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple, NoReturn
 
+from ixpemu.asm.expressions import signed
 from ixpemu.asm.findings import Findings, Stopped
-from ixpemu.asm.preprocess_files import Files
-from ixpemu.asm.preprocess_macros import HASH, Call, Macro, at_level, find_call, instantiate, parse_parameters
+from ixpemu.asm.preprocess_conditionals import FOLLOWING, OPENING, Branches, number
+from ixpemu.asm.preprocess_files import Files, Opened
+from ixpemu.asm.preprocess_macros import HASH, Call, Macro, at_level, find_call, instantiate, labels_of, parse_parameters
 from ixpemu.asm.preprocess_names import Names
-from ixpemu.asm.preprocess_text import WORDS, Define, RunawayLine, matching, split_arguments, stripped
+from ixpemu.asm.preprocess_symbols import linked_names, predefined
+from ixpemu.asm.preprocess_text import Define, RunawayLine, matching, split_arguments, stripped
 from ixpemu.asm.source import Line
-from ixpemu.codes import DEFINED_TWICE, EXPANSION_LIMIT, HASH_BLOCK_OPEN, HASH_BLOCK_UNOPENED, HASH_MALFORMED, HASH_UNKNOWN
+from ixpemu.codes import (
+    CONDITION_VALUE,
+    DEFINED_TWICE,
+    EXPANSION_LIMIT,
+    HASH_BLOCK_OPEN,
+    HASH_BLOCK_UNOPENED,
+    HASH_MALFORMED,
+    HASH_UNKNOWN,
+)
 from ixpemu.diagnostics import MacroFrame, Note, Sources
 
 # A control store holds 4,096 words, the largest of the family 8,192. What goes far beyond is a loop without an end, and that
-# should be told within a second.
-MOST_LINES = 60_000         # lines looked at, loops and macros unrolled
-MOST_STATEMENTS = 12_288    # lines that come out
-MOST_ROUNDS = 4_096         # of one loop
+# should be told within seconds.
+MOST_LINES = 600_000        # lines looked at, loops and macros unrolled
+MOST_STATEMENTS = 150_000   # lines that come out
+MOST_ROUNDS = 150_000       # of one loop
 DEEPEST = 50                # macros within macros
 
-# What every program can test. `__PREPROC32` says that arithmetic is 32 bits wide.
-PREDEFINED = {"__IXPEMU": "1", "__IXP2400": "1", "__IXP2XXX": "1", "__PREPROC32": "1"}
-
 _LOOPS = ("while", "for", "repeat")
-_CONDITIONALS = ("if", "ifdef", "ifndef")
 
 
 @dataclass(slots=True)
@@ -52,25 +60,21 @@ class Preprocessed:
     macros: dict[str, dict[int, Macro]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Context:
-    """Where lines are being run: in which expansion, behind which calls, how deep."""
+class _Context(NamedTuple):
+    """Where lines are being run: in which expansion, behind which calls, how deep, in which files."""
 
     level: int = 0
     frames: tuple[MacroFrame, ...] = ()
     depth: int = 0
-    files: tuple[Path, ...] = ()
+    files: tuple[Opened, ...] = ()
 
 
 @dataclass(slots=True)
-class _Conditional:
-    """An open #if. `outer`: whether the lines around it count; `taken`: whether a branch was chosen; `active`: this branch is."""
+class _Loop:
+    """An open loop: the line that opens it and how often its body was begun."""
 
     line: Line
-    outer: bool
-    taken: bool
-    active: bool
-    last: bool = False      # behind #else
+    rounds: int = 0
 
 
 def preprocess(
@@ -78,18 +82,25 @@ def preprocess(
     text: str,
     findings: Findings,
     include: Sequence[str | Path] = (),
-    define: Mapping[str, str | int] | None = None,
+    define: Mapping[str, str | int | None] | None = None,
     result: Preprocessed | None = None,
 ) -> Preprocessed:
     """Preprocesses `text`, which came from `file` (or is called so). Mistakes go to `findings`; raises `Stopped` with those.
 
-    `result`, if given, is filled, so that what was done until then is there even so.
+    `define` are names as if by #define; a value None takes away a predefined one. `result`, if given, is filled, so that what
+    was done until then is there even so.
     """
     result = result if result is not None else Preprocessed()
     preprocessor = Preprocessor(findings, [Path(folder) for folder in include], result)
-    for name, value in (PREDEFINED | {name: str(value) for name, value in (define or {}).items()}).items():
-        preprocessor.defines[name.lower()] = Define(name, None, value)
-    preprocessor.run_text(file, text, _Context(files=(Path(file).resolve(),) if file[:1] != "<" else ()))
+    for name, value in [*predefined().items(), *(define or {}).items()]:
+        if value is not None:
+            preprocessor.defines[name.lower()] = Define(name, None, str(value))
+        else:
+            preprocessor.defines.pop(name.lower(), None)
+    try:
+        preprocessor.run_text(file, text, _Context(files=(Opened(Path(file).resolve()),) if file[:1] != "<" else ()))
+    finally:
+        findings.silenced = frozenset()
     return result
 
 
@@ -101,9 +112,11 @@ class Preprocessor:
         self.result = result
         self.defines = self.result.defines
         self.macros = result.macros
-        self._names = Names(self.defines, self.macros, findings)
+        self._linked: set[str] = set()
+        self._names = Names(self.defines, self.macros, self._linked, findings)
         self._files = Files(include, result.sources, self._names.substitution, findings)
         self._work = 0
+        self._loops: list[_Loop] = []
 
     def run_text(self, file: str, text: str, context: _Context) -> None:
         """Runs the lines of a text."""
@@ -111,70 +124,85 @@ class Preprocessor:
 
     def run(self, lines: Sequence[Line], context: _Context) -> None:
         """Runs lines of a file, a macro's body or a loop's body: conditionals and blocks must be closed within."""
-        conditionals: list[_Conditional] = []
-        index = 0
-        while index < len(lines):
-            self._count_work(lines[index])
-            try:
-                index = self._line(lines, index, conditionals, context)
-            except RunawayLine as error:
-                self._stop(lines[index], str(error))
-        for conditional in conditionals:
-            self.findings.error(
-                HASH_BLOCK_OPEN, "this conditional is never closed", conditional.line.whole(), help="end it with #endif"
-            )
+        branches = Branches(self._names.conditions, self.findings)
+        index, count = 0, len(lines)
+        try:
+            while index < count:
+                self._work += 1
+                if self._work > MOST_LINES:
+                    self._stop(lines[index], f"macros, loops and includes make more than {MOST_LINES:,} lines")
+                if lines[index].text.lstrip()[:1] == "#":
+                    index = self._hash_line(lines, index, branches, context)
+                else:
+                    if branches.active:
+                        self._statement(lines[index], context)
+                    index += 1
+        except RunawayLine as error:
+            self._stop(lines[index], str(error))
+        branches.finish()
 
-    def _line(self, lines: Sequence[Line], index: int, conditionals: list[_Conditional], context: _Context) -> int:
-        """Runs the line at `index`, or the block that it opens. Returns the index of the next line to run."""
+    def _hash_line(self, lines: Sequence[Line], index: int, branches: Branches, context: _Context) -> int:
+        """Runs the directive at `index`, and the block that it opens. Returns the index of the next line to run."""
         line = lines[index]
-        active = not conditionals or conditionals[-1].active
         hash_word = HASH.match(line.text)
         if hash_word is None:
-            if active:
-                self._statement(line, context)
             return index + 1
         word = hash_word.group(1).lower()
-        if word in _CONDITIONALS or word in ("elif", "else", "endif"):
-            self._conditional(word, line, hash_word.end(), conditionals)
-        elif active and (word == "macro" or word in _LOOPS):
+        if word in OPENING or word in FOLLOWING:
+            branches.run(word, line, hash_word.end())
+        elif branches.active and (word == "macro" or word in _LOOPS):
             end = self._block_end(lines, index, word)
             if end is None:
                 return len(lines)
             self._block(word, line, hash_word.end(), lines[index + 1:end], context)
             return end + 1
-        elif active:
+        elif branches.active:
             self._directive(word, line, hash_word, context)
         return index + 1
 
-    def _count_work(self, line: Line) -> None:
-        self._work += 1
-        if self._work > MOST_LINES:
-            self._stop(line, f"macros, loops and includes make more than {MOST_LINES:,} lines")
-
-    def _stop(self, line: Line, message: str) -> None:
+    def _stop(self, line: Line, message: str, help_text: str | None = None) -> NoReturn:
+        """Gives up where the text grows without end: shows where that was noticed, and the loops and calls that led there."""
+        loops = [
+            Note(f"in round {loop.rounds:,} of this loop", loop.line.whole()) for loop in self._loops[-3:]
+            if loop.line is not line
+        ]
         self.findings.error(
-            EXPANSION_LIMIT, message, line.whole(),
-            help="look for a loop whose condition never ends, or a macro that calls itself",
+            EXPANSION_LIMIT, message, line.whole(), notes=tuple(loops),
+            help=help_text or "look for a loop whose condition never ends, or a macro that calls itself",
         )
         raise Stopped
 
     # Statements and macro calls
 
     def _statement(self, line: Line, context: _Context) -> None:
-        line = self._names.substitution.line(line)
-        if self.macros and self._macro_call(line, context):
+        substituted = self._names.substitution.line(line)
+        if substituted is None:
+            labels = labels_of(line)
+            if labels.text:
+                self._emit(labels)
             return
-        if line.text.strip():
-            self.result.lines.append(line)
-            if len(self.result.lines) > MOST_STATEMENTS:
-                self._stop(line, f"macros, loops and includes make more than {MOST_STATEMENTS:,} statements")
+        if self.macros and self._macro_call(substituted, context):
+            return
+        if substituted.text.strip():
+            self._emit(substituted)
+
+    def _emit(self, line: Line) -> None:
+        """Adds a line to the result."""
+        self.result.lines.append(line)
+        if line.text.lstrip()[:1] == ".":
+            self._linked |= linked_names(line.text)
+        if self.findings.silenced:
+            for mark in line.marks:
+                self.findings.silenced_at[line.file, mark.line, line.frames] = self.findings.silenced
+        if len(self.result.lines) > MOST_STATEMENTS:
+            self._stop(line, f"macros, loops and includes make more than {MOST_STATEMENTS:,} statements")
 
     def _macro_call(self, line: Line, context: _Context) -> bool:
         call = find_call(line, self.macros, self.findings)
         if isinstance(call, bool):
             return call
         if line.text[: call.labels_end].strip():
-            self.result.lines.append(line.slice(0, call.labels_end))
+            self._emit(line.slice(0, call.labels_end))
         if context.depth >= DEEPEST:
             self._stop(line, f"macros call one another more than {DEEPEST} deep")
         self._expand(line, call, context)
@@ -185,50 +213,6 @@ class Preprocessor:
         self.result.parents.append(context.level)
         frames = (MacroFrame(call.macro.name, line.span(call.start, call.end)), *line.frames)
         self.run(instantiate(call, frames, level), _Context(level, frames, context.depth + 1, context.files))
-
-    # Conditionals
-
-    def _conditional(self, word: str, line: Line, start: int, conditionals: list[_Conditional]) -> None:
-        rest = stripped(line, start, len(line.text))
-        if word in _CONDITIONALS:
-            outer = not conditionals or conditionals[-1].active
-            chosen = outer and self._test(word, line, rest)
-            conditionals.append(_Conditional(line, outer, chosen, chosen))
-            return
-        if not conditionals:
-            self.findings.error(HASH_BLOCK_UNOPENED, f"#{word} without #if", line.whole())
-            return
-        current = conditionals[-1]
-        if word == "endif":
-            conditionals.pop()
-            return
-        if current.last:
-            self.findings.error(
-                HASH_BLOCK_UNOPENED, f"#{word} behind #else", line.whole(), notes=(Note("the #if is here", current.line.whole()),)
-            )
-            return
-        if word == "else":
-            current.last = True
-            chosen = current.outer and not current.taken
-        else:
-            chosen = current.outer and not current.taken and self._test("if", line, rest)
-        current.active = chosen
-        current.taken = current.taken or chosen
-
-    def _test(self, word: str, line: Line, rest: Line) -> bool:
-        if word == "if":
-            return bool(self._number(rest if rest.text else line, rest.text))
-        if WORDS.fullmatch(rest.text) is None:
-            self.findings.error(HASH_MALFORMED, f"#{word} needs one name", line.whole(), help=f"write `#{word} NAME`")
-            return False
-        return (rest.text.lower() in self.defines or rest.text.lower() in self.macros) == (word == "ifdef")
-
-    def _number(self, place: Line, text: str) -> int | None:
-        """The number that an expression is worth; None after a message."""
-        if not text:
-            self.findings.error(HASH_MALFORMED, "an expression is missing here", place.whole())
-            return None
-        return self._names.conditions.number(place)
 
     # Blocks
 
@@ -256,25 +240,46 @@ class Preprocessor:
     def _block(self, word: str, line: Line, start: int, body: Sequence[Line], context: _Context) -> None:
         if word == "macro":
             self._macro(line, start, body)
-        elif word == "repeat":
-            count = self._number(stripped(line, start, len(line.text)), line.text[start:].strip()) or 0
-            for done in range(count):
-                self._round(line, done, body, context)
+            return
+        loop = _Loop(line)
+        self._loops.append(loop)
+        rest = stripped(line, start, len(line.text))
+        if word == "repeat":
+            self._repeat(loop, rest, body, context)
         elif word == "while":
-            condition = stripped(line, start, len(line.text))
-            done = 0
-            while self._number(condition, condition.text):
-                self._round(line, done, body, context)
-                done += 1
+            self._while(loop, rest, body, context)
         else:
-            self._for(line, start, body, context)
+            self._for(loop, start, body, context)
+        self._loops.pop()
 
-    def _round(self, line: Line, done: int, body: Sequence[Line], context: _Context) -> None:
-        """Runs the body of the loop that `line` opens once more, after `done` times."""
-        if done >= MOST_ROUNDS:
-            self._stop(line, f"this loop runs more than {MOST_ROUNDS:,} times")
-        self._count_work(line)
+    def _round(self, loop: _Loop, body: Sequence[Line], context: _Context) -> None:
+        """Runs the body of a loop once more."""
+        loop.rounds += 1
+        self._work += 1
+        if loop.rounds > MOST_ROUNDS:
+            loop.rounds = MOST_ROUNDS
+            self._stop(loop.line, f"this loop runs more than {MOST_ROUNDS:,} times")
         self.run(body, context)
+
+    def _repeat(self, loop: _Loop, rest: Line, body: Sequence[Line], context: _Context) -> None:
+        count = signed(number(self._names.conditions, self.findings, loop.line, rest) or 0)
+        if count < 0:
+            self.findings.error(
+                CONDITION_VALUE, f"a loop cannot run {count} times", rest.whole(), help="write `#repeat (count)`, 0 or more"
+            )
+        for _ in range(count):
+            self._round(loop, body, context)
+
+    def _while(self, loop: _Loop, condition: Line, body: Sequence[Line], context: _Context) -> None:
+        while number(self._names.conditions, self.findings, loop.line, condition):
+            if loop.rounds >= MOST_ROUNDS:
+                now = self._names.substitution.line(condition)
+                self._stop(
+                    loop.line, f"this loop runs more than {MOST_ROUNDS:,} times",
+                    f"its condition is still true: `{now.text if now is not None else condition.text}`; change a name in it with "
+                    "#define_eval inside the loop",
+                )
+            self._round(loop, body, context)
 
     def _macro(self, line: Line, start: int, body: Sequence[Line]) -> None:
         header = parse_parameters(line, start, self.findings)
@@ -291,7 +296,8 @@ class Preprocessor:
             )
         overloads[len(parameters)] = macro
 
-    def _for(self, line: Line, start: int, body: Sequence[Line], context: _Context) -> None:
+    def _for(self, loop: _Loop, start: int, body: Sequence[Line], context: _Context) -> None:
+        line = loop.line
         header = re.compile(r"\s*([A-Za-z_]\w*)\s*").match(line.text, start)
         if header is None:
             self.findings.error(
@@ -299,15 +305,16 @@ class Preprocessor:
             )
             return
         values = self._names.substitution.line(stripped(line, header.end(), len(line.text)))
+        if values is None:
+            return
         text = values.text
         bracketed = text[:1] in ("[", "(") and matching(text, 0) == len(text) - 1
         inner = (1, len(text) - 1) if bracketed else (0, len(text))
         key = header.group(1).lower()
         before = self.defines.get(key)
         for value in split_arguments(values, *inner):
-            self._count_work(line)
             self.defines[key] = Define(header.group(1), None, value.text, line.whole(), evaluated=True)
-            self.run(body, context)
+            self._round(loop, body, context)
         if before is not None:
             self.defines[key] = before
         else:
@@ -319,8 +326,8 @@ class Preprocessor:
         if word == "include":
             found = self._files.include(line, hash_word.end(), context.files)
             if found is not None:
-                path, lines = found
-                inner = _Context(context.level, context.frames, context.depth, (*context.files, path))
+                opened, lines = found
+                inner = context._replace(files=(*context.files, opened))
                 self.run(at_level(lines, context.frames, context.level) if context.level else lines, inner)
             return
         action = self._names.actions.get(word)
@@ -332,7 +339,7 @@ class Preprocessor:
             opener = "#macro" if word == "endm" else "#while, #for or #repeat"
             self.findings.error(HASH_BLOCK_UNOPENED, f"#{word} without {opener}", origin)
             return
-        known = [*self._names.actions, "include", *_CONDITIONALS, "elif", "else", "endif", "macro", "endm", *_LOOPS, "endloop"]
+        known = [*self._names.actions, "include", *OPENING, *FOLLOWING, "macro", "endm", *_LOOPS, "endloop"]
         close = difflib.get_close_matches(word, known, 1)
         self.findings.error(
             HASH_UNKNOWN, f"there is no directive `#{hash_word.group(1)}`", origin,

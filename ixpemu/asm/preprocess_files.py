@@ -8,17 +8,26 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from ixpemu import resources
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.preprocess_text import Substitution
 from ixpemu.asm.source import Line, logical_lines
 from ixpemu.codes import FILE_UNREADABLE, HASH_MALFORMED, INCLUDE_CYCLE, INCLUDE_MISSING
-from ixpemu.diagnostics import Origin, Sources, UserError
+from ixpemu.diagnostics import Note, Origin, Sources, UserError
 from ixpemu.files import MOST_TEXT, decode, read_bytes, split_lines
 
 DEEPEST = 50        # files within files
+MOST_OPENED = 16    # times that one file may be open within itself
 _INCLUDE = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|<([^>]+)>)\s*$""")
+
+
+class Opened(NamedTuple):
+    """A file that is being read, and the #include that named it, None for the first."""
+
+    path: Path
+    origin: Origin | None = None
 
 
 class Files:
@@ -36,9 +45,11 @@ class Files:
         self._sources.lines[file] = split_lines(text)
         return logical_lines(file, text, self._findings)
 
-    def include(self, line: Line, start: int, within: tuple[Path, ...]) -> tuple[Path, list[Line]] | None:
+    def include(self, line: Line, start: int, within: tuple[Opened, ...]) -> tuple[Opened, list[Line]] | None:
         """The file that an `#include` names, with its lines; None after a message. `within` are the files being read."""
         rest = self._substitution.line(line, start)
+        if rest is None:
+            return None
         match = _INCLUDE.match(line.text, start) or _INCLUDE.match(rest.text, start)
         if match is None:
             self._findings.error(
@@ -63,14 +74,24 @@ class Files:
             )
             return None
         resolved = path.resolve()
-        if resolved in within or len(within) >= DEEPEST:
-            chain = " -> ".join(file.name for file in (*within, resolved)[-6:])
-            self._findings.error(
-                INCLUDE_CYCLE, f"`{name}` includes itself: {chain}", where,
-                help="protect it: #ifndef NAME, #define NAME, ..., #endif",
-            )
+        if sum(opened.path == resolved for opened in within) >= MOST_OPENED or len(within) >= DEEPEST:
+            self._report_cycle(name, resolved, within, where)
             return None
-        return resolved, self._read(path, resolved, where)
+        return Opened(resolved, where), self._read(path, resolved, where)
+
+    def _report_cycle(self, name: str, resolved: Path, within: Sequence[Opened], where: Origin) -> None:
+        """A file that is open already may be included once more, since a guard may stop it; here none has."""
+        repeats = [index for index, opened in enumerate(within) if opened.path == resolved]
+        if not repeats:
+            self._findings.error(INCLUDE_CYCLE, f"files include one another more than {DEEPEST} deep", where)
+            return
+        cycle = within[repeats[0]:repeats[1]] if len(repeats) > 1 else within[repeats[0]:]
+        chain = " -> ".join(opened.path.name for opened in (*cycle, cycle[0]))
+        notes = tuple(Note(f"`{opened.path.name}` is included here", opened.origin) for opened in cycle[1:][:3] if opened.origin)
+        self._findings.error(
+            INCLUDE_CYCLE, f"`{name}` includes itself without end: {chain}", where, notes=notes,
+            help="protect it: #ifndef NAME, #define NAME, ..., #endif",
+        )
 
     def _read(self, path: Path, resolved: Path, where: Origin) -> list[Line]:
         known = self._lines_of.get(resolved)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ixpemu.asm.findings import Findings
-from ixpemu.asm.preprocess_text import WORDS, matching, replace_words, split_arguments, stripped
+from ixpemu.asm.preprocess_text import WORDS, matching, replace_words, split_arguments, stripped, words_of
 from ixpemu.asm.source import Line
 from ixpemu.codes import HASH_MALFORMED, MACRO_ARGUMENTS, MACRO_CALL
 from ixpemu.diagnostics import MacroFrame, Note, Origin
@@ -124,22 +124,28 @@ def _report_count(
     )
 
 
+def labels_of(line: Line) -> Line:
+    """The labels that a line begins with."""
+    labels = _LABELS.match(line.text)
+    return line.slice(0, labels.end() if labels is not None else 0)
+
+
 def instantiate(call: Call, frames: tuple[MacroFrame, ...], level: int) -> list[Line]:
     """The lines of the body with the arguments in place of the parameters, at expansion `level`."""
     arguments = {
         name.lower(): argument for name, argument in zip(call.macro.parameters, call.arguments, strict=True)
     }
-    lines = []
-    for body in at_level(call.macro.body, frames, level):
-        if arguments and not arguments.keys().isdisjoint(WORDS.findall(body.text.lower())):
+    lines = at_level(call.macro.body, frames, level)
+    if not arguments:
+        return lines
+    names = arguments.keys()
+    for index, body in enumerate(lines):
+        if not names.isdisjoint(words_of(body.text)):
             hash_word = HASH.match(body.text)
-            body = replace_words(body, hash_word.end() if hash_word is not None else 0, arguments.get)
-        lines.append(body)
+            lines[index] = replace_words(body, hash_word.end() if hash_word is not None else 0, arguments.get)
     return lines
 
 
 def at_level(lines: Sequence[Line], frames: tuple[MacroFrame, ...], level: int) -> list[Line]:
     """The lines as written at another level of expansion."""
-    return [
-        Line(line.file, line.text, tuple([mark._replace(level=level) for mark in line.marks]), frames) for line in lines
-    ]
+    return [Line(file, text, marks, frames, level) for file, text, marks, _, _ in lines]

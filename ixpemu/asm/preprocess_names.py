@@ -6,34 +6,48 @@ They change the names and report; they make no lines.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, MutableMapping, Set
+from typing import Any
 
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.preprocess_functions import Conditions
 from ixpemu.asm.preprocess_macros import HASH
 from ixpemu.asm.preprocess_text import WORDS, Define, Substitution, matching, split_arguments, stripped
 from ixpemu.asm.source import Line
-from ixpemu.codes import DEFINED_TWICE, HASH_MALFORMED, HASH_UNSUPPORTED, USER_ERROR, USER_WARNING
+from ixpemu.codes import DEFINED_TWICE, HASH_MALFORMED, HASH_UNSUPPORTED, PRAGMA_POP, USER_ERROR, USER_WARNING
 from ixpemu.diagnostics import Diagnostic, Note, Severity
 
-_MESSAGE = re.compile(r"""\s*(?:\d+\s+(?=["']))?(.*?)\s*$""")
+_NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*")
+_HEADER = re.compile(r"\s*([A-Za-z_]\w*)(\()?")
+_LEVEL = re.compile(r"""\s*\d+\s+(?=["'])""")
+_STRING = re.compile(r"""'[^']*'|"[^"]*\"""")
+_PRAGMA_WARNING = re.compile(r"\s*warning\s*\(([^()]*)\)\s*,?", re.IGNORECASE)
+_PRAGMA_CLAUSE = re.compile(r"(push|pop)|(disable|default)\s*:\s*((?:IXP)?\d+(?:\s+(?:IXP)?\d+)*)", re.IGNORECASE)
 
 
 class Names:
-    """Carries out the directives of one line. `defines` and `macros`, by lower case, are the caller's; `defines` changes."""
+    """Carries out the directives of one line.
 
-    def __init__(self, defines: dict[str, Define], macros: Container[str], findings: Findings) -> None:
+    `defines` and `macros`, by lower case, are the caller's, and change; so does what `findings` leaves out. `linked` are the
+    names whose values only the linker knows.
+    """
+
+    def __init__(
+        self, defines: dict[str, Define], macros: MutableMapping[str, Any], linked: Set[str], findings: Findings
+    ) -> None:
         self.defines = defines
         self.findings = findings
-        self.substitution = Substitution(defines)
-        self.conditions = Conditions(self.substitution, macros, findings)
+        self.substitution = Substitution(defines, findings)
+        self.conditions = Conditions(self.substitution, macros, linked, findings)
+        self._macros = macros
+        self._pushed: list[frozenset[int]] = []
         self.actions: dict[str, Callable[[Line, int], None]] = {
             "define": self._define, "define_eval": self._define_eval, "undef": self._undef,
             "error": self._message, "warning": self._message, "info": self._message, "pragma": self._pragma,
         }
 
     def _define(self, line: Line, start: int) -> None:
-        header = re.compile(r"\s*([A-Za-z_]\w*)(\()?").match(line.text, start)
+        header = _HEADER.match(line.text, start)
         if header is None:
             self.findings.error(HASH_MALFORMED, "#define needs a name", line.whole(), help="write `#define NAME text`")
             return
@@ -42,10 +56,10 @@ class Names:
         if header.group(2):
             closing = matching(line.text, header.end() - 1)
             pieces = split_arguments(line, header.end(), closing) if closing is not None else []
-            bad = [piece for piece in pieces if WORDS.fullmatch(piece.text) is None]
-            if closing is None or bad:
+            names = [piece.text.lower() for piece in pieces]
+            if closing is None or any(WORDS.fullmatch(name) is None for name in names) or len(set(names)) < len(names):
                 self.findings.error(
-                    HASH_MALFORMED, "the parameters of a #define are names in parentheses", line.whole(),
+                    HASH_MALFORMED, "the parameters of a #define are different names in parentheses", line.whole(),
                     help="leave a blank behind the name if the parenthesis belongs to its text",
                 )
                 return
@@ -64,7 +78,7 @@ class Names:
         self.defines[define.name.lower()] = define
 
     def _define_eval(self, line: Line, start: int) -> None:
-        header = re.compile(r"\s*([A-Za-z_]\w*)\s*").match(line.text, start)
+        header = _NAME.match(line.text, start)
         if header is None or not line.text[header.end():].strip():
             self.findings.error(
                 HASH_MALFORMED, "#define_eval needs a name and an expression", line.whole(),
@@ -81,17 +95,75 @@ class Names:
             self.findings.error(HASH_MALFORMED, "#undef needs one name", line.whole(), help="write `#undef NAME`")
             return
         self.defines.pop(name.lower(), None)
+        self._macros.pop(name.lower(), None)
 
     def _message(self, line: Line, start: int) -> None:
         hash_word = HASH.match(line.text)
         word = hash_word.group(1).lower() if hash_word is not None else "error"
-        text = _MESSAGE.match(self.substitution.line(line, start).text, start)
-        words = text.group(1) if text is not None else ""
-        if len(words) > 1 and words[0] == words[-1] and words[0] in "'\"":
-            words = words[1:-1]
+        substituted = self.substitution.line(line, start)
+        if substituted is None:
+            return
         code = USER_ERROR if word == "error" else USER_WARNING
         severity = {"error": Severity.ERROR, "warning": Severity.WARNING}.get(word, Severity.NOTE)
-        self.findings.add(Diagnostic(code, words or f"#{word}", severity, line.whole()))
+        self.findings.add(Diagnostic(code, self._words(substituted, start) or f"#{word}", severity, line.whole()))
+
+    def _words(self, line: Line, start: int) -> str:
+        """The text of a message: quoted texts without their quotes, expressions behind them as their values, or free text."""
+        level = _LEVEL.match(line.text, start)
+        if level is not None:
+            start = level.end()
+        if line.text[start:].lstrip()[:1] not in ("'", '"'):
+            return line.text[start:].strip()
+        parts: list[str] = []
+        while (quoted := _STRING.search(line.text, start)) is not None:
+            parts += [self._expression(line, start, quoted.start()), quoted.group()[1:-1]]
+            start = quoted.end()
+        parts.append(self._expression(line, start, len(line.text)))
+        return " ".join(filter(None, parts)).replace("  ", " ")
+
+    def _expression(self, line: Line, start: int, end: int) -> str:
+        pieces = split_arguments(line, start, end)
+        return " ".join(self.conditions.shown(piece) for piece in pieces if piece.text)
 
     def _pragma(self, line: Line, start: int) -> None:
-        self.findings.warning(HASH_UNSUPPORTED, "#pragma is not supported yet and does nothing", line.whole())
+        position = start
+        known = False
+        while (clauses := _PRAGMA_WARNING.match(line.text, position)) is not None:
+            known = True
+            for clause in split_arguments(line, clauses.start(1), clauses.end(1)):
+                self._pragma_clause(clause)
+            position = clauses.end()
+        if not known:
+            self.findings.warning(
+                HASH_UNSUPPORTED, "this #pragma is not known and does nothing", line.whole(),
+                help="known is `#pragma warning(...)` with push, pop, disable:NUMBER and default:NUMBER",
+            )
+        elif line.text[position:].strip():
+            self._bad_pragma(stripped(line, position, len(line.text)))
+
+    def _pragma_clause(self, clause: Line) -> None:
+        match = _PRAGMA_CLAUSE.fullmatch(clause.text)
+        if match is None:
+            self._bad_pragma(clause)
+            return
+        silenced = self.findings.silenced
+        if match.group(1):
+            if match.group(1).lower() == "push":
+                self._pushed.append(silenced)
+            elif self._pushed:
+                self.findings.silenced = self._pushed.pop()
+            else:
+                self.findings.warning(
+                    PRAGMA_POP, "nothing was pushed that could be popped", clause.whole(),
+                    help="`#pragma warning(push)` keeps the present state for a later pop",
+                )
+            return
+        codes = frozenset(int(number.lower().removeprefix("ixp")[:9]) for number in match.group(3).split())
+        disable = match.group(2).lower() == "disable"
+        self.findings.silenced = silenced | codes if disable else silenced - codes
+
+    def _bad_pragma(self, piece: Line) -> None:
+        self.findings.error(
+            HASH_MALFORMED, f"`{piece.text}` is no clause of #pragma warning", piece.whole(),
+            help="write push, pop, disable:4701 or default:4701, several of them with commas between them",
+        )

@@ -3,6 +3,8 @@
 Names are compared without regard to case. A name behind `$`, `$$`, `n$`, `@`, `*l$` or `.` is part of a register or a directive
 and stays as it is; `$/**/name` pastes. Text in '...' is substituted, text in "..." is not. Directives and macro calls are
 `preprocess`'s work.
+
+Where the words of a text stand is found once for each text, because the bodies of macros and loops come again and again.
 """
 
 from __future__ import annotations
@@ -10,23 +12,35 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
-from ixpemu.asm.source import Builder, Line, Mark
-from ixpemu.diagnostics import Origin
+from ixpemu.asm.findings import Findings
+from ixpemu.asm.source import Builder, Line
+from ixpemu.codes import MACRO_ARGUMENTS
+from ixpemu.diagnostics import Note, Origin
 
 LONGEST_LINE = 20_000           # characters; what expands beyond has run away
 MOST_SUBSTITUTIONS = 5_000      # in one line
 DEEPEST = 60                    # names within names
+_MOST_PASTES = 8                # rounds in which what a round has pasted together is looked up again
+_TEXTS_KEPT = 8192
 
 WORDS = re.compile(r"[A-Za-z_]\w*")
 _PIECES = re.compile(
     r"""(?P<quoted>'[^']*')|"[^"]*"|[lnLN]?\$+\w*|@\w*|\.[A-Za-z_]\w*|\d\w*|(?P<word>[A-Za-z_]\w*)"""
 )
+_BRACKETS = re.compile(r"""'[^']*'|"[^"]*"|[\[\](),]""")
+_OPENING = re.compile(r"\s*\(")
 PASTE = "/**/"
 
 
 class RunawayLine(Exception):
     """The expansion of a line has no reasonable end; the message says what grew."""
+
+
+class _BadCall(Exception):
+    """A name with parameters is used wrongly; the message is in the findings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +54,36 @@ class Define:
     evaluated: bool = False
 
 
+class Place(NamedTuple):
+    """A free word of a text, in lower case, or text in '...' that has words (then `word` is empty)."""
+
+    start: int
+    end: int
+    word: str
+
+
+@lru_cache(maxsize=_TEXTS_KEPT)
+def words_of(text: str) -> frozenset[str]:
+    """The words that a text has anywhere, in lower case."""
+    return frozenset(WORDS.findall(text.lower()))
+
+
+@lru_cache(maxsize=_TEXTS_KEPT)
+def _places(text: str) -> tuple[Place, ...]:
+    """Where what can be replaced stands in a text."""
+    places = []
+    for match in _PIECES.finditer(text):
+        if match.lastgroup == "word":
+            places.append(Place(match.start(), match.end(), match.group().lower()))
+        elif match.lastgroup == "quoted" and WORDS.search(text, match.start(), match.end()) is not None:
+            places.append(Place(match.start(), match.end(), ""))
+    return tuple(places)
+
+
 def matching(text: str, start: int) -> int | None:
     """The offset of the bracket that closes the one at `start`; None where there is none or another kind comes first."""
     stack: list[str] = []
-    for match in re.finditer(r"""'[^']*'|"[^"]*"|[\[\]()]""", text[start:]):
+    for match in _BRACKETS.finditer(text, start):
         sign = match.group()
         if sign in ("[", "("):
             stack.append("]" if sign == "[" else ")")
@@ -51,7 +91,7 @@ def matching(text: str, start: int) -> int | None:
             if not stack or sign != stack.pop():
                 return None
             if not stack:
-                return start + match.start()
+                return match.start()
     return None
 
 
@@ -60,15 +100,15 @@ def split_arguments(line: Line, start: int, end: int) -> list[Line]:
     pieces: list[Line] = []
     depth = 0
     begin = start
-    for match in re.finditer(r"""'[^']*'|"[^"]*"|[\[\](),]""", line.text[start:end]):
+    for match in _BRACKETS.finditer(line.text, start, end):
         sign = match.group()
         if sign in ("[", "("):
             depth += 1
         elif sign in ("]", ")"):
             depth -= 1
         elif sign == "," and depth == 0:
-            pieces.append(stripped(line, begin, start + match.start()))
-            begin = start + match.end()
+            pieces.append(stripped(line, begin, match.start()))
+            begin = match.end()
     pieces.append(stripped(line, begin, end))
     return [] if len(pieces) == 1 and not pieces[0].text else pieces
 
@@ -82,40 +122,34 @@ def stripped(line: Line, start: int, end: int) -> Line:
 
 def replace_words(line: Line, start: int, replacement: Callable[[str], Line | None]) -> Line:
     """The line with free words from `start` on replaced by what `replacement` gives for them in lower case, None to keep one."""
-    builder = Builder()
+    text = line.text
+    builder = Builder(line.base)
     kept = 0
-    for match in _PIECES.finditer(line.text, start):
-        if match.lastgroup == "word":
-            piece = replacement(match.group().lower())
+    for place in _places(text):
+        if place.start < start:
+            continue
+        words = [place] if place.word else [
+            Place(match.start(), match.end(), match.group().lower()) for match in WORDS.finditer(text, place.start, place.end)
+        ]
+        for begin, end, word in words:
+            piece = replacement(word)
             if piece is not None:
-                builder.copy(line, kept, match.start())
-                builder.put_line(piece, _place(line, match.start(), match.end()))
-                kept = match.end()
-        elif match.lastgroup == "quoted":
-            for word in WORDS.finditer(line.text, match.start(), match.end()):
-                piece = replacement(word.group().lower())
-                if piece is not None:
-                    builder.copy(line, kept, word.start())
-                    builder.put_line(piece, _place(line, word.start(), word.end()))
-                    kept = word.end()
+                builder.copy(line, kept, begin)
+                builder.put_line(piece, line.place(begin, end))
+                kept = end
     if not kept:
         return line
-    builder.copy(line, kept, len(line.text))
+    builder.copy(line, kept, len(text))
     if builder.length > LONGEST_LINE:
         raise RunawayLine(f"the line grows beyond {LONGEST_LINE} characters")
     return builder.line(line.file, line.frames)
-
-
-def _place(line: Line, start: int, end: int) -> Mark:
-    span = line.span(start, end)
-    return Mark(0, span.line, span.column, span.length, line.level(start))
 
 
 def without_paste(line: Line) -> Line:
     """The line with every `/**/` taken out, so that its neighbours become one word."""
     if PASTE not in line.text:
         return line
-    builder = Builder()
+    builder = Builder(line.base)
     start = 0
     while (found := line.text.find(PASTE, start)) >= 0:
         builder.copy(line, start, found)
@@ -129,83 +163,111 @@ class Substitution:
     """Expands `#define` names. `defines` is shared with the preprocessor, which changes it; keys are in lower case."""
 
     defines: Mapping[str, Define]
+    findings: Findings
     _count: int = field(default=0)
 
-    def line(self, line: Line, start: int = 0) -> Line:
-        """The line with all defined names expanded from `start` on and `/**/` pasted; words made by pasting are expanded too."""
+    def line(self, line: Line, start: int = 0) -> Line | None:
+        """The line with all defined names expanded from `start` on and `/**/` pasted; words made by pasting are expanded too.
+
+        None where a name with parameters has wrong ones, after a message.
+        """
         self._count = 0
-        for _ in range(8):
-            line = self._expand(line, start, frozenset(), 0)
-            if PASTE not in line.text:
-                break
-            line = without_paste(line)
+        try:
+            for _ in range(_MOST_PASTES):
+                line = self._expand(line, start, frozenset(), 0)
+                if PASTE not in line.text:
+                    break
+                line = without_paste(line)
+        except _BadCall:
+            return None
         return line
 
     def _expand(self, line: Line, start: int, hidden: frozenset[str], depth: int) -> Line:
         text = line.text
-        if self.defines.keys().isdisjoint(WORDS.findall(text.lower(), start)):
+        if self.defines.keys().isdisjoint(words_of(text)):
             return line
         if depth > DEEPEST:
             raise RunawayLine(f"#define names stand in one another more than {DEEPEST} deep")
-        builder = Builder()
-        kept = position = start
-        builder.copy(line, 0, start)
-        while (match := _PIECES.search(text, position)) is not None:
-            position = match.end()
-            if match.lastgroup == "quoted":
-                inner = self._quoted(line, match.start(), match.end(), hidden, depth)
-                builder.copy(line, kept, match.start())
-                builder.put_line(inner, _place(line, match.start(), match.end()))
-                kept = position
+        builder = Builder(line.base)
+        kept = 0
+        behind = start      # where the last name or call that was expanded ends
+        for begin, end, word in _places(text):
+            if begin < behind:
                 continue
-            if match.lastgroup != "word":
+            if not word:
+                inner = self._quoted(line, begin, end, hidden, depth)
+                if inner is not None:
+                    builder.copy(line, kept, begin)
+                    builder.put_line(inner, line.place(begin, end))
+                    kept = end
                 continue
-            key = match.group().lower()
-            define = self.defines.get(key)
-            if define is None or key in hidden:
+            define = self.defines.get(word)
+            if define is None or word in hidden:
                 continue
             self._count += 1
             if self._count > MOST_SUBSTITUTIONS or builder.length > LONGEST_LINE:
                 raise RunawayLine(f"`{define.name}` expands to more than {LONGEST_LINE} characters")
-            place = _place(line, match.start(), match.end())
-            body = Line(line.file, define.body, (place,), line.frames)
+            place = line.place(begin, end)
+            body = Line(line.file, define.body, (place,), line.frames, line.base)
             if define.parameters is not None:
-                call = self._call(line, position, define, body, hidden, depth)
+                call = self._call(line, begin, end, define, body, hidden, depth)
                 if call is None:
                     continue
-                body, position = call
-            builder.copy(line, kept, match.start())
-            builder.put_line(self._expand(body, 0, hidden | {key}, depth + 1), place)
-            kept = position
+                body, end = call
+            builder.copy(line, kept, begin)
+            builder.put_line(self._expand(body, 0, hidden | {word}, depth + 1), place)
+            kept = behind = end
+        if not kept:
+            return line
         builder.copy(line, kept, len(text))
         return builder.line(line.file, line.frames)
 
-    def _quoted(self, line: Line, start: int, end: int, hidden: frozenset[str], depth: int) -> Line:
-        inner = self._expand(line.slice(start + 1, end - 1), 0, hidden, depth + 1)
-        builder = Builder()
+    def _quoted(self, line: Line, start: int, end: int, hidden: frozenset[str], depth: int) -> Line | None:
+        """The text in '...' with its names expanded; None if there are none in it."""
+        content = line.slice(start + 1, end - 1)
+        inner = self._expand(content, 0, hidden, depth + 1)
+        if inner is content:
+            return None
+        builder = Builder(line.base)
         builder.copy(line, start, start + 1)
-        builder.put_line(inner, _place(line, start, end))
+        builder.put_line(inner, line.place(start, end))
         builder.copy(line, end - 1, end)
         return builder.line(line.file, line.frames)
 
     def _call(
-        self, line: Line, position: int, define: Define, body: Line, hidden: frozenset[str], depth: int
+        self, line: Line, start: int, end: int, define: Define, body: Line, hidden: frozenset[str], depth: int
     ) -> tuple[Line, int] | None:
-        """The body with the arguments that follow at `position`, and where they end; None if no fitting arguments follow."""
+        """The body with the arguments that follow the name at `start`..`end`, and where they end.
+
+        None where no arguments follow, as the name alone is no call.
+        """
         parameters = define.parameters or ()
-        opening = re.compile(r"\s*\(").match(line.text, position)
+        opening = _OPENING.match(line.text, end)
         if opening is None:
             return None
         closing = matching(line.text, opening.end() - 1)
         if closing is None:
-            return None
+            self.findings.error(
+                MACRO_ARGUMENTS, f"the arguments of `{define.name}` are never closed", line.origin(start, opening.end()),
+                notes=_defined_here(define),
+            )
+            raise _BadCall
         arguments = split_arguments(line, opening.end(), closing)
         if not arguments and len(parameters) == 1:
             arguments = [line.slice(closing, closing)]
         if len(arguments) != len(parameters):
-            return None
+            count = len(parameters)
+            self.findings.error(
+                MACRO_ARGUMENTS, f"`{define.name}` takes {count} argument{'s' * (count != 1)}, not {len(arguments)}",
+                line.origin(start, closing + 1), notes=_defined_here(define),
+            )
+            raise _BadCall
         given = {
             name.lower(): self._expand(argument, 0, hidden, depth + 1)
             for name, argument in zip(parameters, arguments, strict=True)
         }
         return replace_words(body, 0, given.get), closing + 1
+
+
+def _defined_here(define: Define) -> tuple[Note, ...]:
+    return (Note("it was defined here", define.origin),) if define.origin is not None else ()

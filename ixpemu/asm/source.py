@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ixpemu.asm.findings import Findings
@@ -23,7 +22,7 @@ class Mark(NamedTuple):
     """A run of text from `offset` to the next mark.
 
     `width` 0: the run walks along the line from `column`; otherwise the whole run stands for the `width` characters at `column`.
-    `level` is the expansion it was written in, 0 for files.
+    `level` is the expansion it was written in, 0 for files; `OWN` is that of the line.
     """
 
     offset: int
@@ -33,31 +32,43 @@ class Mark(NamedTuple):
     level: int
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A logical line, or a piece of one: `text` on one line, without comments but for the pasting mark `/**/`."""
+OWN = -1        # the level of a mark whose text was written at the level of its line
+
+
+class Line(NamedTuple):
+    """A logical line, or a piece of one: `text` on one line, without comments but for the pasting mark `/**/`.
+
+    `base` is the expansion in which the line as a whole stands. It is not in the marks, so that a macro's body is not copied for
+    every call. A named tuple and not a dataclass, because every line of every expansion is one.
+    """
 
     file: str
     text: str
     marks: tuple[Mark, ...]
     frames: tuple[MacroFrame, ...] = ()     # the macro calls that led here, innermost first
+    base: int = 0
 
     def _mark(self, offset: int) -> Mark:
-        index = bisect_right(self.marks, offset, key=lambda mark: mark.offset) - 1
-        return self.marks[max(index, 0)]
+        marks = self.marks
+        if len(marks) == 1:
+            return marks[0]
+        return marks[max(bisect_right(marks, offset, key=_offset) - 1, 0)]
 
     def level(self, offset: int) -> int:
         """The macro expansion in which the character at `offset` was written."""
-        if len(self.marks) == 1:
-            return self.marks[0].level
-        return self._mark(offset).level
+        level = self._mark(offset).level
+        return self.base if level == OWN else level
 
-    def place(self, offset: int) -> Mark:
-        """The place of one character, as a mark of its own with offset 0."""
-        mark = self._mark(offset)
+    def place(self, start: int, end: int | None = None) -> Mark:
+        """The place of text[start:end], of one character by default, as a mark of its own with offset 0."""
+        mark = self._mark(start)
+        level = self.base if mark.level == OWN else mark.level
+        if end is not None:
+            span = self.span(start, end)
+            return Mark(0, span.line, span.column, span.length, level)
         if mark.width:
-            return Mark(0, mark.line, mark.column, mark.width, mark.level)
-        return Mark(0, mark.line, mark.column + offset - mark.offset, 1, mark.level)
+            return Mark(0, mark.line, mark.column, mark.width, level)
+        return Mark(0, mark.line, mark.column + start - mark.offset, 1, level)
 
     def span(self, start: int = 0, end: int | None = None) -> Span:
         """The place of text[start:end], cut to the line where it starts."""
@@ -83,53 +94,70 @@ class Line:
 
     def slice(self, start: int, end: int) -> Line:
         """The piece text[start:end]."""
-        builder = Builder()
+        marks = self.marks
+        if len(marks) == 1:
+            _, line, column, width, level = marks[0]
+            mark = Mark(0, line, column if width else column + start, width, level)
+            return Line(self.file, self.text[start:end], (mark,), self.frames, self.base)
+        builder = Builder(self.base)
         builder.copy(self, start, end)
         return builder.line(self.file, self.frames)
 
 
-@dataclass(slots=True)
-class Builder:
-    """Puts a `Line` together from pieces."""
+def _offset(mark: Mark) -> int:
+    return mark.offset
 
-    parts: list[str] = field(default_factory=list)
-    marks: list[Mark] = field(default_factory=list)
-    length: int = 0
+
+class Builder:
+    """Puts a `Line` that stands in expansion `base` together from pieces."""
+
+    __slots__ = ("base", "length", "marks", "parts")
+
+    def __init__(self, base: int = 0) -> None:
+        self.base = base
+        self.length = 0
+        self.parts: list[str] = []
+        self.marks: list[Mark] = []
 
     def copy(self, line: Line, start: int, end: int) -> None:
         """Appends text[start:end] of `line` with its own places."""
         if start >= end:
             return
         marks = line.marks
+        own = line.base if line.base != self.base else OWN
+        index = bisect_right(marks, start, key=_offset) - 1 if len(marks) > 1 else 0
+        offset, number, column, width, level = marks[max(index, 0)]
+        self.marks.append(
+            Mark(self.length, number, column if width else column + start - offset, width, own if level == OWN else level)
+        )
         shift = self.length - start
-        index = max(bisect_right(marks, start, key=lambda mark: mark.offset) - 1, 0)
-        first = marks[index]
-        column = first.column if first.width else first.column + start - first.offset
-        self.marks.append(Mark(self.length, first.line, column, first.width, first.level))
-        for mark in marks[index + 1:]:
-            if mark.offset >= end:
+        for offset, number, column, width, level in marks[index + 1:] if len(marks) > 1 else ():
+            if offset >= end:
                 break
-            self.marks.append(mark._replace(offset=mark.offset + shift))
+            self.marks.append(Mark(offset + shift, number, column, width, own if level == OWN else level))
         self.parts.append(line.text[start:end])
         self.length += end - start
 
     def put(self, text: str, place: Mark) -> None:
         """Appends text that stands for `place` as a whole."""
         if text:
-            self.marks.append(place._replace(offset=self.length))
+            self.marks.append(Mark(self.length, place.line, place.column, place.width, place.level))
             self.parts.append(text)
             self.length += len(text)
 
     def put_line(self, piece: Line, place: Mark) -> None:
         """Appends `piece` so that it stands for `place`, each part still at its own level of expansion."""
+        own = piece.base if piece.base != self.base else OWN
+        _, line, column, width, _ = place
         for mark in piece.marks:
-            self.marks.append(place._replace(offset=mark.offset + self.length, level=mark.level))
+            level = mark.level
+            self.marks.append(Mark(mark.offset + self.length, line, column, width, own if level == OWN else level))
         self.parts.append(piece.text)
         self.length += len(piece.text)
 
     def line(self, file: str, frames: tuple[MacroFrame, ...]) -> Line:
         """The finished line."""
-        return Line(file, "".join(self.parts), tuple(self.marks) or (Mark(0, 1, 1, 1, 0),), frames)
+        return Line(file, "".join(self.parts), tuple(self.marks) or (Mark(0, 1, 1, 1, 0),), frames, self.base)
 
 
 _COMMENT = re.compile(r"""'[^']*'|"[^"]*"|/\*\*/|/\*|//|;""")
@@ -137,8 +165,9 @@ _STRING = re.compile(r"""'[^']*'|"[^"]*\"""")
 # What cannot be the middle of a bracketed list: a directive of either kind, or a label's definition.
 _STARTS_ANEW = re.compile(r"\s*(?:#\s*[A-Za-z]|\.[A-Za-z]|[A-Za-z_]\w*#\s*:)")
 _FREE_TEXT = re.compile(r"\s*#\s*(?:error|warning|info)\b", re.IGNORECASE)
+_DEFINE = re.compile(r"\s*#\s*define\b", re.IGNORECASE)      # may end in a comma: `#define COMMA ,`
 _ENDS_OPERAND = re.compile(r"[\w\])'\"#]\s*$")
-_STARTS_OPERAND = re.compile(r"\s*[\w$@*&'\"]")
+_STARTS_OPERAND = re.compile(r"\s*[\w$@'\"]")
 _MOST_JOINED = 200
 
 
@@ -193,8 +222,8 @@ def _depth(text: str) -> int:
 def logical_lines(file: str, text: str, findings: Findings) -> list[Line]:
     """The lines of a file with continuation lines joined by a blank, blank ones dropped.
 
-    A line goes on behind a `\\` at its end, while a bracket is open, and behind a comma at its end. A bracket that the next
-    lines cannot close leaves the line as it is, so that the mistake stays one line's.
+    A line goes on behind a `\\` at its end, while a bracket is open, and behind a comma at its end (but for a `#define`). A
+    bracket that the next lines cannot close leaves the line as it is, so that the mistake stays one line's.
     """
     physical = without_comments(file, text, findings)
     out: list[Line] = []
@@ -209,7 +238,7 @@ def logical_lines(file: str, text: str, findings: Findings) -> list[Line]:
         if stripped[-1] in "\\,[(" or _depth(stripped) > 0:
             count = _joined(physical, index)
         if count == 1:
-            out.append(Line(file, stripped.removesuffix("\\"), (Mark(0, index + 1, 1, 0, 0),)))
+            out.append(Line(file, stripped.removesuffix("\\"), (Mark(0, index + 1, 1, 0, OWN),)))
         else:
             out.append(_join(file, physical, index, count))
         index += count
@@ -222,8 +251,8 @@ def _join(file: str, physical: Sequence[str], index: int, count: int) -> Line:
         stripped = physical[number].rstrip().removesuffix("\\")
         start = 0 if number == index else len(stripped) - len(stripped.lstrip())
         if builder.length:
-            builder.put(" ", Mark(0, number + 1, start + 1, 1, 0))
-        builder.marks.append(Mark(builder.length, number + 1, start + 1, 0, 0))
+            builder.put(" ", Mark(0, number + 1, start + 1, 1, OWN))
+        builder.marks.append(Mark(builder.length, number + 1, start + 1, 0, OWN))
         builder.parts.append(stripped[start:])
         builder.length += len(stripped) - start
     return builder.line(file, ())
@@ -232,6 +261,7 @@ def _join(file: str, physical: Sequence[str], index: int, count: int) -> Line:
 def _joined(physical: Sequence[str], index: int) -> int:
     """How many physical lines from `index` on make one logical line."""
     free_text = _FREE_TEXT.match(physical[index]) is not None
+    comma = "," if _DEFINE.match(physical[index]) is None else "\\"
     settled = 1         # lines that belong together even if the bracket turns out never to close
     depth = 0
     last = len(physical) - 1
@@ -248,7 +278,7 @@ def _joined(physical: Sequence[str], index: int) -> int:
         if text.endswith("\\"):
             settled = joined + 1
             continue
-        if free_text or (depth <= 0 and not text.endswith(",")):
+        if free_text or (depth <= 0 and not text.endswith(comma)):
             return settled
         following = _next_text(physical, number)
         if following is None or _STARTS_ANEW.match(physical[following]):

@@ -15,6 +15,7 @@ from ixpemu.asm.findings import Findings, Stopped
 from ixpemu.asm.front import parse, read_program, read_source
 from ixpemu.asm.pipeline import back_end
 from ixpemu.asm.preprocess import Preprocessed, preprocess
+from ixpemu.asm.preprocess_output import preprocessed_text
 from ixpemu.asm.program import Instruction, Program
 from ixpemu.asm.syntax import Node, Statement
 from ixpemu.diagnostics import AssemblyError, user_error
@@ -28,7 +29,7 @@ def stage_text(
     stage: str,
     path: str | Path,
     include: Sequence[str | Path] = (),
-    define: Mapping[str, str | int] | None = None,
+    define: Mapping[str, str | int | None] | None = None,
     findings: Findings | None = None,
 ) -> str:
     """The result of the stage `stage`, one of `STAGES`, for a source file. Warnings are left in `findings`; errors are raised."""
@@ -45,12 +46,12 @@ def stage_text(
 
 
 def _text_stage(
-    stage: str, file: str, include: Sequence[str | Path], define: Mapping[str, str | int] | None, findings: Findings
+    stage: str, file: str, include: Sequence[str | Path], define: Mapping[str, str | int | None] | None, findings: Findings
 ) -> str:
     preprocessed = preprocess(file, read_source(file), findings, include, define, Preprocessed())
     findings.raise_if_errors()
     if stage == "preprocess":
-        return "".join(f"{line.text.strip()}\n" for line in preprocessed.lines)
+        return preprocessed_text(preprocessed)
     parsed = parse(preprocessed)
     for line in parsed:
         line.report(findings)
