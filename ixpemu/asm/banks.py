@@ -89,7 +89,7 @@ class Row:
             return Place(cell % gpr, "ab"[cell // gpr])
         bank = 0 if cell < self._first(1) else 1
         cell -= self._first(bank)
-        return Place(cell % windows * gpr + self.slots[bank][cell // windows], "ab"[bank])
+        return Place(cell % windows * self.limits.stride + self.slots[bank][cell // windows], "ab"[bank])
 
     def cells(self, absolute: bool, fixed: Fixed | None) -> int:
         """The mask of the cells that a register may have."""
@@ -171,7 +171,7 @@ def _slots(webs: Webs, items: list[int], limits: Limits) -> Iterator[tuple[tuple
         absolutes += variable.file is File.ABSOLUTE
         if variable.fixed is not None and variable.fixed.number is not None and variable.fixed.bank is not None:
             table = given if variable.file is File.ABSOLUTE else kept
-            table["ab".index(variable.fixed.bank)].add(variable.fixed.number % limits.gpr)
+            table["ab".index(variable.fixed.bank)].add(variable.fixed.number % limits.stride)
     most = -(-absolutes // limits.windows) + 1 if absolutes > 1 else absolutes
     others = [[n for n in range(limits.gpr) if n not in given[bank] and n not in kept[bank]] for bank in (0, 1)]
     for total in range(most + 1):

@@ -66,7 +66,7 @@ def _range(file: File, limits: Limits) -> tuple[int, int]:
     if file is File.GPR:
         return 0, limits.gpr - 1
     if file is File.ABSOLUTE:
-        return 0, limits.gpr * limits.windows - 1
+        return 0, limits.stride * limits.windows - 1
     return 0, (limits.neighbors if file is File.NEIGHBOR else limits.transfers) - 1
 
 
@@ -84,5 +84,5 @@ def _cells(variable: Variable, pair: bool, limits: Limits) -> set[Cell]:
     if fixed is None or fixed.number is None or (variable.file in (File.GPR, File.ABSOLUTE) and fixed.bank is None):
         return set()
     if variable.file is File.ABSOLUTE:
-        return {(File.ABSOLUTE, fixed.bank, fixed.number), (File.GPR, fixed.bank, fixed.number % limits.gpr)}
+        return {(File.ABSOLUTE, fixed.bank, fixed.number), (File.GPR, fixed.bank, fixed.number % limits.stride)}
     return {(variable.file, fixed.bank, fixed.number + second) for second in range(1 + pair)}
