@@ -114,6 +114,11 @@ def assemble_command(
         str | None, typer.Option("-REVISION_MAX", metavar="B1", help="Last stepping of the chip that is meant, __REVISION_MAX.")
     ] = None,
     revision: Annotated[str | None, typer.Option("-REVISION", metavar="A0", help="Both at once.")] = None,
+    pressure: Annotated[
+        bool, typer.Option("--pressure", help="Print how many registers and signals each word needs, and where most are; also "
+                           "where there are too few.")
+    ] = False,
+    live: Annotated[bool, typer.Option("--live", help="Print the live ranges: words against registers and signals.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result and all diagnostics as JSON.")] = False,
 ) -> None:
     """Assemble microengine source into an image."""
@@ -128,7 +133,9 @@ def assemble_command(
     defined = {**_predefined(family, revision_min, revision_max, revision), **definitions(define or [])}
     if preprocess:
         stage = "preprocess"
-    streams = [name for name, path in (("-o -", output), ("--list -", listing)) if path == STANDARD] + ["--json"] * json
+    streams = [name for name, path in (("-o -", output), ("--list -", listing)) if path == STANDARD]
+    streams += ["--json"] * json + ["--pressure"] * (pressure and not json) + ["--live"] * live
+    needs: dict[str, object] | None = None
     try:
         if len(streams) > 1:
             raise usage_error(f"{' and '.join(streams)} would mix in standard output", "give one of them a file")
@@ -136,6 +143,8 @@ def assemble_command(
             _print_stage(stage, file, include or [], defined, output if preprocess else None)
             return
         store = load_chip(chip or DEFAULT)["chip.control_store_words"]
+        if pressure:
+            needs = _pressure(file, include or [], defined, show=not json)
         result = assemble_program(file, include=include or [], define=defined, store=store)
         target = output if output is not None else file.with_suffix(SUFFIXES[chosen or "ixp"])
         outputs = {"-o": target} | ({} if listing is None else {"--list": listing})
@@ -144,18 +153,34 @@ def assemble_command(
         if listing is not None:
             # A file name that is no text is kept as the bytes that it is.
             _write(listing, result.listing().encode(errors="surrogateescape"))
+        if live:
+            sys.stdout.write(result.live())
     except UserError as error:
         if not json:
             raise
-        show_json(failed_json(error))
+        show_json({**failed_json(error), **({} if needs is None else {"pressure": needs})})
         raise typer.Exit(report_error(error)) from error
     if json:
         show_json({
+            **({} if needs is None else {"pressure": needs}),
             "image": str(target), "words": len(result.image), "contexts": result.image.contexts,
             "diagnostics": as_json(result.diagnostics),
         })
     else:
         show_diagnostics(result.diagnostics)
+
+
+def _pressure(file: Path, include: list[Path], define: Mapping[str, int | str | None], show: bool) -> dict[str, object] | None:
+    """How many registers each word needs, printed or not. Errors are left to the assembly that follows."""
+    from ixpemu.asm.stages import pressure
+
+    try:
+        found = pressure(file, include, define)
+    except UserError:
+        return None
+    if show:
+        sys.stdout.write("a .physical program: nothing is allocated\n" if found is None else found.text())
+    return None if found is None else found.as_json()
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -21,6 +21,7 @@ from ixpemu.asm.encode import encode
 from ixpemu.asm.findings import Findings, Stopped
 from ixpemu.asm.flow import file_of, probe_site
 from ixpemu.asm.front import read_program
+from ixpemu.asm.live import picture
 from ixpemu.asm.program import Instruction, Program
 from ixpemu.diagnostics import AssemblyError, Diagnostic, Sources, user_error
 from ixpemu.image import CONTROL_STORE_WORDS, Image, Probe, WordOrigin
@@ -51,6 +52,10 @@ class Assembly:
     def listing(self) -> str:
         """The listing: addresses, words, physical and source text, labels, and where names live."""
         return texts.listing(self.image, self.operations, instruction_set())
+
+    def live(self) -> str:
+        """The live ranges as a picture: words against registers and signals."""
+        return picture(self.allocation)
 
 
 def assemble(

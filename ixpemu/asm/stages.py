@@ -13,9 +13,11 @@ from ixpemu.asm import listing
 from ixpemu.asm.allocate import Allocation, allocate, live_ranges_of
 from ixpemu.asm.findings import Findings, Stopped
 from ixpemu.asm.front import parse, read_program, read_source
+from ixpemu.asm.limits import Limits
 from ixpemu.asm.pipeline import back_end
 from ixpemu.asm.preprocess import Preprocessed, preprocess
 from ixpemu.asm.preprocess_output import preprocessed_text
+from ixpemu.asm.pressure import Pressure, measure
 from ixpemu.asm.program import Instruction, Program
 from ixpemu.asm.syntax import Node, Statement
 from ixpemu.diagnostics import AssemblyError, user_error
@@ -43,6 +45,25 @@ def stage_text(
         return _program_stage(stage, program, found)
     except Stopped:
         raise AssemblyError(*found.diagnostics) from None
+
+
+def pressure(
+    path: str | Path, include: Sequence[str | Path] = (), define: Mapping[str, str | int | None] | None = None
+) -> Pressure | None:
+    """What every word of a source file needs of registers and signals, whether they can be allocated or not.
+
+    None for a `.physical` program. Errors before allocation are raised.
+    """
+    found = Findings()
+    program = read_program(path, include=include, define=define, findings=found)
+    if program.physical:
+        return None
+    isa, limits = instruction_set(), Limits.of_contexts(program.contexts)
+    try:
+        allocation = allocate(program, isa, found)
+        return None if allocation.webs is None else measure(allocation.webs, limits, allocation.places)
+    except (AssemblyError, Stopped):
+        return measure(live_ranges_of(program, isa, Findings()), limits, None)
 
 
 def _text_stage(

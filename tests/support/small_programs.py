@@ -43,10 +43,7 @@ def program(seed: int, most: int = 12) -> list[Step]:
     known, left = names[:3], names[3:]
     labels = 0
     for _ in range(chance.randint(4, 14)):
-        if left and chance.random() < 0.5:
-            target = left.pop(0)
-        else:
-            target = chance.choice(known)
+        target = left.pop(0) if left and chance.random() < 0.5 else chance.choice(known)
         kind = chance.randint(0, 9)
         one, other = chance.sample([*known, *shared], 2)
         if kind <= 2:

@@ -1,9 +1,9 @@
 """Walks a program by names and its words by registers, side by side along one path, and says where they part.
 
 Values are tokens: what an instruction computes is a new one, what a copy passes on is the old one. A command reads and fills its
-registers at any moment between its issue and the wait for its signal, whichever chance says, and signals come in any order. A walk
-proves a difference and never its absence; it shares nothing with the checker of allocations, which proves the absence and may see a
-difference where no path has one. Without indirect references, directives about data flow, and tests of signals.
+registers at any moment between its issue and the wait for its signal, whichever chance says, and signals come in any order. A
+walk proves a difference and never its absence; it shares nothing with the checker of allocations, which proves the absence and
+may see a difference where no path has one. Without indirect references, directives about data flow, and tests of signals.
 """
 
 from __future__ import annotations
@@ -102,12 +102,12 @@ class _Walk:
         ):
             raise Parted(f"{place}: {instruction.source} reads something else")
         value = self.token()
-        passed = [
-            registers[0] if pair is not None and (registers := of(operation, (pair[1],), False)) else None
-            for of, operation, pair in ((named, instruction.operation, facts.copies), (numbered, word.operation, word.facts.copies))
-        ]
-        to_name: object = value if passed[0] is None else self.names.get(passed[0])
-        to_cell: object = value if passed[1] is None else self.at(passed[1])
+        to_name: object = value
+        to_cell: object = value
+        if facts.copies is not None and (names := named(instruction.operation, facts.copies[1:], False)):
+            to_name = self.names.get(names[0])
+        if word.facts.copies is not None and (cells := numbered(word.operation, word.facts.copies[1:], False)):
+            to_cell = self.at(cells[0])
         for name, cell in zip(
             named(instruction.operation, facts.writes, True), numbered(word.operation, word.facts.writes, True), strict=True
         ):
@@ -126,7 +126,8 @@ class _Walk:
         fills: list[tuple[Name, Cell]] = []
         transfer = facts.transfer
         if transfer is not None and transfer.operand is not None and word.facts.transfer is not None:
-            name, cell = instruction.operation.operands[transfer.operand], word.operation.operands[word.facts.transfer.operand or 0]
+            name = instruction.operation.operands[transfer.operand]
+            cell = word.operation.operands[word.facts.transfer.operand or 0]
             assert isinstance(name, Register) and isinstance(cell, Register) and name.name is not None and cell.number is not None
             for into in ((False,), (True,), (False, True))[("out", "in", "both").index(transfer.direction)]:
                 half = "read" if into else "write"

@@ -85,18 +85,17 @@ def _exchange(decoded: Decoded, chance: random.Random, contexts: int) -> Operati
 
 def _signal(decoded: Decoded, chance: random.Random, contexts: int) -> Operation | None:
     operands, tokens = list(decoded.operation.operands), list(decoded.operation.tokens)
-    places = [(None, place) for place, one in enumerate(operands) if isinstance(one, Signal)]
-    places += [  # type: ignore[misc]
-        (number, place) for number, token in enumerate(tokens) for place, one in enumerate(token.arguments) if isinstance(one, Signal)
-    ]
+    places: list[tuple[int | None, int]] = [(None, place) for place, one in enumerate(operands) if isinstance(one, Signal)]
+    for number, token in enumerate(tokens):
+        places += [(number, place) for place, one in enumerate(token.arguments) if isinstance(one, Signal)]
     if not places:
         return None
-    token, place = chance.choice(places)
-    number = Signal(chance.randrange(1, 16))
-    if token is None:
-        operands[place] = number
+    owner, place = chance.choice(places)
+    other = Signal(chance.randrange(1, 16))
+    if owner is None:
+        operands[place] = other
     else:
-        arguments = list(tokens[token].arguments)
-        arguments[place] = number
-        tokens[token] = Token(tokens[token].name, tuple(arguments))
+        arguments = list(tokens[owner].arguments)
+        arguments[place] = other
+        tokens[owner] = Token(tokens[owner].name, tuple(arguments))
     return Operation(decoded.operation.mnemonic, tuple(operands), tuple(tokens))
