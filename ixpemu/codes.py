@@ -44,6 +44,8 @@ DIRECTIVE_OPERANDS = _code(2004, "a directive with wrong operands")
 EXPRESSION = _code(2005, "an expression that has no value")
 NUMBER = _code(2006, "a number with a wrong form or too large")
 TOO_MANY_ERRORS = _code(2007, "so many errors that the rest was not looked at")
+CONTROL = _code(2008, "an .if, .while or .repeat, or a part of one, that does not fit together with the others")
+CONDITION = _code(2009, "a run-time condition that nothing can test")
 
 # 3xxx operands and encoding
 MNEMONIC_UNKNOWN = _code(3001, "an instruction that does not exist")
@@ -66,6 +68,7 @@ AGGREGATE = _code(4006, "an aggregate used wrongly")
 REGISTER_HALF = _code(4007, "a transfer register used against its read or write declaration")
 NAME_KIND = _code(4008, "a signal where a register belongs, or the other way round")
 PHYSICAL = _code(4009, "a physical name in an ordinary program, or the other way round")
+CONDITION_ALWAYS = _code(4010, "a run-time comparison that always comes out the same")
 
 DEFER_SLOT = _code(4101, "an instruction that may not stand in a defer slot")
 DEFER_PAST_END = _code(4102, "defer slots behind the end of the program")

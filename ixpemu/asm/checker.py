@@ -320,13 +320,13 @@ class _Checker:
         listed = [one for token in symbolic.tokens for one in token.arguments if isinstance(one, Target)]
         if listed:
             return [self.program.labels[one.name] for one in listed if one.name in self.program.labels]
-        labels = set(self.program.labels.values())
-        places = set(labels)
+        labels = {place for name, place in self.program.labels.items() if name not in self.program.made_labels}
+        places, ends = set(labels), set(self.program.labels.values())
         for operand in self.decoded[owner].operation.operands:
             for place in self._addresses(operand):
-                while place < len(self.pairings) and (place == 0 or place not in labels or place in places):
+                while place < len(self.pairings) and (place == 0 or place not in ends or place in places):
                     places.add(place)
                     place += 1
-                    if place in labels:
+                    if place in ends:
                         break
         return sorted(places)

@@ -7,11 +7,12 @@ yet have a message of their own, so that nobody takes them for a typing mistake.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from ixpemu.asm.expressions import number
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.operands import OperandReader
+from ixpemu.asm.output import Output
 from ixpemu.asm.program import FactKind, FlowFact, Half, Instruction, Probe, Program, Symbol, XferOrder
 from ixpemu.asm.scope import Declaration, Kind, Scopes, register_class
 from ixpemu.asm.source import Line
@@ -21,8 +22,7 @@ from ixpemu.isa.model import Operation, RegisterClass
 
 # What the language has and this version has not; it is refused and never skipped, since it would change the code.
 UNSUPPORTED = frozenset((
-    ".if", ".if_unsigned", ".elif", ".elif_unsigned", ".else", ".endif", ".while", ".while_unsigned", ".endw", ".repeat",
-    ".until", ".until_unsigned", ".break", ".continue", ".addr", ".areg", ".breg", ".reg_addr", ".operand_synonym", ".subroutine",
+    ".addr", ".areg", ".breg", ".reg_addr", ".operand_synonym", ".subroutine",
     ".endsub", ".reentry", ".init", ".init_csr", ".init_ctx", ".local_mem", ".global_mem", ".import_var", ".ctx_mode",
     ".image_name", ".cpu_type", ".nn_mode", ".dram_signals", ".indirect_ref_mode", ".assert",
 ))
@@ -33,10 +33,15 @@ _FILE_SCOPE = "global"
 
 
 class Directives:
-    """Carries out directives. `facts` collects flow facts until the next instruction takes them."""
+    """Carries out directives."""
 
-    def __init__(self, program: Program, scopes: Scopes, operands: OperandReader, findings: Findings) -> None:
-        self.facts: list[FlowFact] = []
+    def __init__(
+        self, program: Program, scopes: Scopes, operands: OperandReader, output: Output, findings: Findings,
+        others: Collection[str] = (),
+    ) -> None:
+        """`others`: the directives that are carried out elsewhere, for suggestions."""
+        self._others = others
+        self._output = output
         self._program = program
         self._scopes = scopes
         self._operands = operands
@@ -67,11 +72,12 @@ class Directives:
         if action is not None:
             action(statement)
             return
-        known = [*self._actions, *UNSUPPORTED]
+        known = [*self._actions, *UNSUPPORTED, *self._others]
         close = difflib.get_close_matches(name, known, 1)
+        directives = ", ".join([*self._actions, *sorted(self._others)])
         self._findings.error(
             DIRECTIVE_UNKNOWN, f"there is no directive `{head.text}`", statement.line.origin(head.start, head.end),
-            help=f"did you mean `{close[0]}`?" if close else "the directives are " + ", ".join(self._actions),
+            help=f"did you mean `{close[0]}`?" if close else f"the directives are {directives}",
         )
 
     def _wrong(self, line: Line, node: Node, message: str, help: str | None = None) -> None:
@@ -259,7 +265,7 @@ class Directives:
                 elif known is Half.BOTH and symbol.cls in _TRANSFER:
                     # What sets or reads a transfer register unseen is a unit: it fills the read half and takes the write half.
                     known = Half.READ if kind is FactKind.SET else Half.WRITE
-                self.facts.append(FlowFact(kind, symbol.name, known, line.origin(node.start, node.end)))
+                self._output.facts.append(FlowFact(kind, symbol.name, known, line.origin(node.start, node.end)))
 
     def _signals(self, statement: Statement, kind: FactKind) -> None:
         if self._refused_in_physical(statement):
@@ -268,7 +274,7 @@ class Directives:
             origin = statement.line.origin(node.start, node.end)
             signal = self._scopes.signal(node.text, origin)
             if signal is not None:
-                self.facts.append(FlowFact(kind, signal.name, Half.BOTH, origin))
+                self._output.facts.append(FlowFact(kind, signal.name, Half.BOTH, origin))
 
     # Modes, probes, literal words
 
@@ -325,4 +331,4 @@ class Directives:
                 NUMBER, "`.word` is followed by one number of at most 40 bits", line.whole(), help="write `.word 0xf0000c0300`"
             )
             return
-        self._program.instructions.append(Instruction(Operation(".word"), line.whole(), source=line.text.strip(), word=value))
+        self._output.add(Instruction(Operation(".word"), line.whole(), source=line.text.strip(), word=value))

@@ -288,8 +288,9 @@ class _Builder:
                 self._to_label(node, target)
             return
         self.flow.guessed_jumps.append(index)
-        for place in self.program.labels.values():
-            self._follow(node, place)
+        for name, place in self.program.labels.items():
+            if name not in self.program.made_labels:
+                self._follow(node, place)
         for operand in facts.branch.targets if facts.branch is not None else ():
             base = operation.operands[operand]
             if not isinstance(base, Target) or base.name not in self.program.labels:

@@ -12,10 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from ixpemu.asm.control import CONDITIONAL, Control
 from ixpemu.asm.directives import UNSUPPORTED, Directives
 from ixpemu.asm.findings import Findings, Stopped
 from ixpemu.asm.lower import Lowering
 from ixpemu.asm.operands import OperandReader
+from ixpemu.asm.output import Output
 from ixpemu.asm.parser import parse_line
 from ixpemu.asm.preprocess import Preprocessed, preprocess
 from ixpemu.asm.preprocess_text import WORDS
@@ -148,7 +150,7 @@ def parse(preprocessed: Preprocessed, complete: bool = True) -> list[Parsed]:
                 _report_macro(line, macro, preprocessed, findings)
             parsed.append(Parsed(_remains(line), findings.diagnostics))
             continue
-        statement = parse_line(line, findings)
+        statement = parse_line(line, findings, CONDITIONAL)
         parsed.append(Parsed(statement if statement is not None else _remains(line), findings.diagnostics or ()))
     return parsed
 
@@ -193,31 +195,30 @@ def lower(
     program.physical = first is not None and first.kind == "directive" and first.text.lower() == ".physical"
     operands = OperandReader(isa, scopes, labels, findings, program.physical)
     lowering = Lowering(isa, operands, findings, list(preprocessed.macros))
-    directives = Directives(program, scopes, operands, findings)
-    pending: list[str] = []
-    for line, own in zip(parsed, names, strict=True):
+    output = Output(program, labels, scopes, isa)
+    control = Control(operands, output, findings, program.physical)
+    directives = Directives(program, scopes, operands, output, findings, control.names)
+    for number, (line, own) in enumerate(zip(parsed, names, strict=True)):
         line.report(findings)
-        statement = line.statement
-        pending += own
-        head = statement.head
+        for label in own:
+            output.place(label)
+        head = line.statement.head
         if head is None:
             continue
         if head.kind == "bad":
             scopes.trust_signals = scopes.trust_signals or head.text == ".sig"
-            continue
-        if head.kind == "directive":
-            count = len(program.instructions)
-            directives.run(statement)
-            made = program.instructions[-1] if len(program.instructions) > count else None
-        else:
-            made = lowering.instruction(statement)
+            control.recover(head.text, line.statement.line.whole())
+        elif head.kind != "directive":
+            made = lowering.instruction(line.statement)
             if made is not None:
-                program.instructions.append(made)
-        if made is not None:
-            made.labels, made.facts = tuple(pending), tuple(directives.facts)
-            pending, directives.facts = [], []
+                output.add(made)
+        elif head.text.lower() in control.names:
+            control.run(line.statement, statements[number + 1:number + 3])
+        else:
+            directives.run(line.statement)
+    control.finish()
     scopes.finish()
-    program.end_facts = tuple(directives.facts)
+    program.end_facts = tuple(output.facts)
     program.labels = dict(labels.table())
     program.symbols, program.signals = scopes.symbols, scopes.signals
 
@@ -225,18 +226,14 @@ def lower(
 def _define_labels(statements: Sequence[Statement], labels: Labels) -> list[list[str]]:
     """Enters all labels and gives, for each statement, the unique names of its own."""
     names: list[list[str]] = []
-    index = 0
     for statement in statements:
         own = []
         for node in statement.labels:
             hash_sign = node.start + len(node.text) - 1
             name = labels.define(
-                node.text, statement.line.level(hash_sign), index, statement.line.origin(node.start, hash_sign + 1)
+                node.text, statement.line.level(hash_sign), statement.line.origin(node.start, hash_sign + 1)
             )
             if name is not None:
                 own.append(name)
         names.append(own)
-        head = statement.head
-        if head is not None and (head.kind == "mnemonic" or head.text.lower() == ".word"):
-            index += 1
     return names

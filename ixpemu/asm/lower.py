@@ -98,7 +98,7 @@ class Lowering:
         for position, node in enumerate(statement.operands):
             spec = specs[position] if position < len(specs) else None
             advice = form.help.get(spec.name) if spec is not None and spec.kind == "number" else None
-            places.append(OperandPlace(line, node, (position, mnemonic), advice))
+            places.append(OperandPlace(line, self._operands.meant(node), (position, mnemonic), advice))
         operands: list[Operand] = []
         tokens: list[Token] = []
         good = True

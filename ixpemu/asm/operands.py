@@ -38,6 +38,7 @@ _CONSTANTS = ("number", "unary", "binary", "conditional", "parenthesis", "addres
 _WRITES = (Role.WRITE, Role.MODIFY)
 _READABLE_BACK = (RegisterClass.GPR, RegisterClass.ABSOLUTE, RegisterClass.LOCAL_MEMORY)
 _TRANSFER = (RegisterClass.SRAM, RegisterClass.DRAM)
+_SOURCE = OperandSpec("source", "source", Role.READ)
 
 
 class OperandReader:
@@ -349,6 +350,30 @@ class OperandReader:
             )
         self._scopes.take_address(symbol)
         return AddressOf(AddressKind.REGISTER, symbol.name)
+
+    def meant(self, node: Node) -> Node:
+        """The operand itself, or what it is a synonym of, at the same place."""
+        return self._scopes.meant(node)
+
+    def is_register(self, spelling: str) -> bool:
+        """Whether a register of this name is declared here."""
+        return self._scopes.is_declared(Kind.REGISTER, spelling)
+
+    def constant_or_refuse(self, line: Line, node: Node, what: str) -> Constant:
+        """A constant; raises `Refused` after a message."""
+        return self._constant(OperandPlace(line, node, what))
+
+    def source(self, place: OperandPlace) -> Register:
+        """A register that an instruction reads; raises `Refused` after a message."""
+        register, symbol = self._register_operand(place)
+        if symbol is not None and symbol.half is not Half.BOTH:
+            self._check_half(place, _SOURCE, symbol)
+        return register
+
+    def input_state(self, place: OperandPlace) -> Word:
+        """The name of a state input; raises `Refused` after a message."""
+        word = self._word(place, OperandSpec("state", "input_state", words=self._isa.input_states))
+        return word if isinstance(word, Word) else Word("")
 
     def register(self, line: Line, node: Node, what: str) -> Register | None:
         """A register, or None after a message; for directives."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -141,6 +141,9 @@ class _Templates(Transformer[Token, Any]):
     def address(self, children: list[Any]) -> Template:
         return self._by_first_token("address", children)
 
+    def call(self, children: list[Any]) -> Template:
+        return self._by_first_token("call", children)
+
     def parenthesis(self, children: list[Any]) -> Template:
         return self._by_first_token("parenthesis", children)
 
@@ -218,7 +221,7 @@ def _spellings() -> dict[str, str]:
     }
     return spelled | {
         "LABEL": "a label", "DIRECTIVE": "a directive", "INDEX": "an indexed register", "REGISTER": "a register",
-        "NAME": "a name", "NUMBER": "a number", "STRING": "a string", "$END": "the end of the line",
+        "NAME": "a name", "CALLED": "a predicate", "NUMBER": "a number", "STRING": "a string", "$END": "the end of the line",
     }
 
 
@@ -264,9 +267,12 @@ def _fill(template: Template, tokens: list[Scanned]) -> Node:
     )
 
 
-def parse_line(line: Line, findings: Findings) -> Statement | None:
-    """The statement on a line, or None after adding what is wrong with it to `findings`."""
-    read = _read(line, "statement", findings)
+def parse_line(line: Line, findings: Findings, conditional: Collection[str] = ()) -> Statement | None:
+    """The statement on a line, or None after adding what is wrong with it to `findings`.
+
+    `conditional`: the directives, in lower case, in whose operands a name before a parenthesis is the name of a predicate.
+    """
+    read = _read(line, "statement", findings, conditional)
     if read is None:
         return None
     tokens, (labels, head, operands, options, brackets) = read
@@ -289,14 +295,28 @@ def parse_condition(line: Line, findings: Findings) -> Node | None:
     return _fill(template, tokens)
 
 
-def _read(line: Line, start: str, findings: Findings) -> tuple[list[Scanned], Any] | None:
+def _kinds(tokens: list[Scanned], conditional: Collection[str]) -> tuple[str, ...]:
+    """The kinds of the tokens; a name is CALLED before a parenthesis in a condition, and between `&` and one anywhere."""
+    kinds = [token.kind for token in tokens]
+    if "LPAR" not in kinds:
+        return tuple(kinds)
+    in_condition = any(token.kind == "DIRECTIVE" and token.text.lower() in conditional for token in tokens)
+    for place in range(1, len(kinds) - 1):
+        if kinds[place] == "NAME" and kinds[place + 1] == "LPAR" and (in_condition or tokens[place - 1].text == "&"):
+            kinds[place] = "CALLED"
+    return tuple(kinds)
+
+
+def _read(
+    line: Line, start: str, findings: Findings, conditional: Collection[str] = ()
+) -> tuple[list[Scanned], Any] | None:
     """The tokens of a line and their `Shape` or `Template`, or None after adding what is wrong with it to `findings`."""
     tokens = scan(line.text)
     if len(tokens) > MOST_TOKENS:
         findings.error(SYNTAX, f"the line has {len(tokens)} words and signs; at most {MOST_TOKENS} are read", line.whole())
         return None
     try:
-        shape = _shape(tuple([token.kind for token in tokens]), start)
+        shape = _shape(_kinds(tokens, conditional), start)
     except TooDeep:
         findings.error(
             SYNTAX, f"the expression is nested more than {DEEPEST} deep", line.whole(),

@@ -177,6 +177,7 @@ class Program:
     signals: dict[str, SignalSymbol] = field(default_factory=dict)
     xfer_orders: list[XferOrder] = field(default_factory=list)
     probes: list[Probe] = field(default_factory=list)
+    made_labels: set[str] = field(default_factory=set)      # of structured control: no jump leads there but its own branches
     end_facts: tuple[FlowFact, ...] = ()
     contexts: int = 8                       # 8 or 4
     physical: bool = False

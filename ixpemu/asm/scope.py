@@ -9,13 +9,14 @@ describes.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ixpemu.asm.expressions import signed
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.program import Half, SignalSymbol, Symbol
+from ixpemu.asm.syntax import Node
 from ixpemu.codes import AGGREGATE, DECLARED_TWICE, LABEL_TWICE, LABEL_UNDEFINED, NAME_KIND, SCOPE_UNBALANCED, SIGNAL_UNDECLARED
 from ixpemu.diagnostics import Note, Origin
 from ixpemu.isa.model import RegisterClass
@@ -64,11 +65,17 @@ class Declaration:
     size: int | None = None
 
 
+def _moved(node: Node, place: Node) -> Node:
+    """The node with everything in it as if it stood at `place`."""
+    return node._replace(start=place.start, end=place.end, children=tuple([_moved(child, place) for child in node.children]))
+
+
 @dataclass(slots=True)
 class _Scope:
     number: int
     origin: Origin | None
     names: dict[Kind, dict[str, Declaration]] = field(default_factory=lambda: {Kind.REGISTER: {}, Kind.SIGNAL: {}})
+    synonyms: dict[str, Node] = field(default_factory=dict)
 
 
 class Scopes:
@@ -81,6 +88,7 @@ class Scopes:
         self._findings = findings
         self._open = [_Scope(0, None)]
         self._count = 1
+        self._any_synonyms = False
 
     def begin(self, origin: Origin) -> None:
         """Opens a scope."""
@@ -152,6 +160,18 @@ class Scopes:
             )
             return None
         return self._symbol(scope.number, declaration, index)
+
+    def meant(self, node: Node) -> Node:
+        """What a name is a synonym of here, moved to where the name stands; any other operand as it is."""
+        if not self._any_synonyms or node.kind != "name":
+            return node
+        key = node.text.lower()
+        for scope in reversed(self._open):
+            if key in scope.synonyms:
+                return _moved(scope.synonyms[key], node)
+            if key in scope.names[Kind.REGISTER] or key in scope.names[Kind.SIGNAL]:
+                break
+        return node
 
     def members(self, spelling: str, origin: Origin) -> list[Symbol]:
         """All registers that a bare name means: each member of an aggregate, or the one register."""
@@ -238,7 +258,6 @@ class Scopes:
 @dataclass(frozen=True, slots=True)
 class _Label:
     name: str
-    index: int
     origin: Origin
 
 
@@ -254,9 +273,10 @@ class Labels:
         self._known: dict[tuple[int, str], _Label] = {}
         self._names: dict[str, list[_Label]] = {}
         self._missing: set[str] = set()
+        self._places: dict[str, int] = {}
 
-    def define(self, spelling: str, level: int, index: int, origin: Origin) -> str | None:
-        """Enters the label `name#` before instruction `index`. Returns its unique name; None after a message."""
+    def define(self, spelling: str, level: int, origin: Origin) -> str | None:
+        """Enters the label `name#`. Returns its unique name; None after a message."""
         key = (level, spelling.lower())
         known = self._known.get(key)
         if known is not None:
@@ -265,7 +285,7 @@ class Labels:
                 notes=(Note("it was defined here", known.origin),),
             )
             return None
-        label = _Label(f"m{level:04d}!{spelling}" if level else spelling, index, origin)
+        label = _Label(f"m{level:04d}!{spelling}" if level else spelling, origin)
         self._known[key] = label
         self._names.setdefault(spelling.lower(), []).append(label)
         return label.name
@@ -303,9 +323,10 @@ class Labels:
             return f"did you mean `{self._names[close[0]][0].name}`?"
         return f"define it with `{spelling}:` before an instruction"
 
-    def table(self) -> Mapping[str, int]:
-        """Every label and the index of the instruction that follows it."""
-        return {label.name: label.index for label in self._all()}
+    def place(self, name: str, index: int) -> None:
+        """Says that a label, by its unique name, stands before instruction `index`."""
+        self._places[name] = index
 
-    def _all(self) -> Iterable[_Label]:
-        return self._known.values()
+    def table(self) -> Mapping[str, int]:
+        """Every label that has its place, and the index of the instruction that follows it."""
+        return self._places

@@ -15,10 +15,10 @@ class Node(NamedTuple):
     """A piece of a statement.
 
     `kind` is the name of its rule in grammar.lark: "name", "member", "indexed", "number", "unary", "binary", "conditional",
-    "parenthesis", "address", "label_address", "nothing", "string", "shift", "operator"; or "label", "mnemonic", "directive",
-    "option". `text` is what tells it from its like: the name, the number as written, the operator; `start` and `end` are
-    offsets in the line. Children: operands of operators; the index of a member; the place of an address; the operands of an
-    option. For "indexed", `text` holds the post-increment too: `*l$index0++`.
+    "parenthesis", "call", "address", "label_address", "nothing", "string", "shift", "operator"; or "label", "mnemonic",
+    "directive", "option". `text` is what tells it from its like: the name, the number as written, the operator; `start` and
+    `end` are offsets in the line. Children: operands of operators; the index of a member; the place of an address; the operands
+    of an option. For "indexed", `text` holds the post-increment too: `*l$index0++`.
     """
 
     kind: str

@@ -98,6 +98,8 @@ def _reason(
         return f"`{token.text}` must begin a line", "a directive stands on a line of its own"
     if token.kind == "COLON" and previous is not None and previous.kind == "NAME" and failure.token == 1:
         return f"`{previous.text}:` is no label", f"labels end in #: `{previous.text}#:`"
+    if token.text == "=" and inside and previous is not None:
+        return "`=` cannot stand here", "`==` compares"
     if token.kind in ("RSQB", "RPAR") and not inside:
         return f"this `{token.text}` closes nothing", None
     return f"`{token.text}` cannot stand here: {_expected(failure, spellings)}", None

@@ -32,6 +32,22 @@ def test_the_program_of_the_python_page_runs(
     assert "\npacket " in shown
 
 
+STATEMENTS = (DOCS / "statements.md").read_text()
+
+
+@pytest.mark.parametrize("source", blocks(STATEMENTS, "asm"))
+def test_the_programs_of_the_statements_page_assemble(source: str) -> None:
+    from ixpemu.asm.pipeline import assemble_program
+
+    assert assemble_program(text=source).diagnostics == ()
+
+
+def test_what_the_statements_page_names_is_carried_out() -> None:
+    from ixpemu.asm.control import CONDITIONAL
+
+    assert [name for name in CONDITIONAL if f"`{name}" not in STATEMENTS] == []
+
+
 def test_what_the_python_page_names_is_there() -> None:
     from ixpemu import Chip
 

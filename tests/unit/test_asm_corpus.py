@@ -93,7 +93,7 @@ NOT_IN_CORPUS: dict[int, str] = {3008: "every instruction has its block; tests/u
 
 def test_every_diagnostic_of_the_front_end_has_a_case():
     shown = "".join(load(path).sections.get("errors", "") for path in cases("asm"))
-    front = [code for code in TITLES if 1000 <= code < 3000 or 3001 <= code <= 3008 or 4001 <= code <= 4009]
+    front = [code for code in TITLES if 1000 <= code < 3000 or 3001 <= code <= 3008 or 4001 <= code < 4100]
     missing = [f"{code} {TITLES[code]}" for code in front if f"IXP{code}" not in shown and code not in NOT_IN_CORPUS]
     assert not missing
     assert not [code for code in NOT_IN_CORPUS if f"IXP{code}" in shown], "an exemption is stale"
