@@ -386,6 +386,7 @@ class Chip:
         if not isinstance(saved, Snapshot):
             raise arguments.wrong("a saved state", saved, "give what chip.snapshot() returned", codes.SNAPSHOT_FOREIGN)
         chip_snapshot.put_back(saved, self._array, self._memory, self.parameter_values)
+        self._drive.translations.restored()
         self._drive.cycle = saved.cycle
         self._drive.used_up = False
         self._drive.idle_stop = None

@@ -18,6 +18,7 @@ from ixpemu.chip_deadlock import SHOWN, deadlock, describe, stuck
 from ixpemu.chip_observe import Observation
 from ixpemu.chip_ports import Ports
 from ixpemu.chip_stop import Stop, places, stopped
+from ixpemu.chip_translate import Translations
 from ixpemu.chip_views import Microengine
 from ixpemu.engine.core import run_slice, run_slice_observed
 from ixpemu.engine.jit import arithmetic, passed
@@ -73,6 +74,7 @@ class Drive:
         self._limit, self._stop_mask, self._now = plain["limit"], plain["stop_mask"], plain["now"]
         self._observed_kinds = plain["observed_kinds"]
         self.observation = Observation(array)
+        self.translations = Translations(array)
         self._engines = plain["engines"][0]
         self.idle_stop: tuple[tuple[int, int], Stop] | None = None
         self._inside, self._input_open, self._stale = plain["packets_inside"], plain["input_open"], plain["stale"]
@@ -97,17 +99,20 @@ class Drive:
                 if self.used_up and self._quiet():
                     self.used_up = False
                     return self._stopped(STOP_QUIET)
-            limit = min([target, *(agent.due() for agent in self.agents)])
-            if limit <= self.cycle:
+            due = min([target, *(agent.due() for agent in self.agents)])
+            limit = due if self.observation.sinks else min(due, self.translations.look(self.cycle))
+            if due <= self.cycle:
                 return self._stopped(STOP_CYCLES)
             reason = self._slice(limit, mask)
+            if reason == STOP_IDLE and limit < due:
+                reason = self._slice(due, mask)         # what still arrives wakes nobody, but arrives
             if reason == STOP_CYCLES:
                 self.cycle = limit
                 if limit == target:
                     return self._stopped(STOP_CYCLES)
             elif reason == STOP_IDLE:
-                if limit < target:
-                    self.cycle = limit
+                if due < target:
+                    self.cycle = due
                     continue
                 self.cycle = (
                     target if target < NEVER else max(self.cycle, int(self._now[0]), int(self._state.engines["clock"].max()))
@@ -151,6 +156,7 @@ class Drive:
         """What was written into the control stores, between runs or by agents, is complete for now."""
         for me in self._microengines:
             me.settle()
+        self.translations.check()
 
     def _idle(self) -> Stop:
         """Nothing will happen any more: that is the end, or a deadlock. Asked again with nothing new, it says the same."""

@@ -72,6 +72,8 @@ def configure(state: Any, chip: ChipParameters) -> npt.NDArray[np.uint32]:
     sent = 1 + chip["command.path_cycles"] + min(
         chip["hash.operand_cycles"], *(chip[f"{unit}.{way}_cycles"] for unit in REDIRECTED for way in ("read", "write")))
     state.parameter[P_LOOKAHEAD] = max(1, min(chip["me.lookahead"], reflected, pushed, sent, chip["xscale.entry_cycles"]))
+    # What touches no transfer register is nobody's business but that of an interrupt's handler, which may look at everything.
+    state.far = max(int(state.parameter[P_LOOKAHEAD]), min(chip["me.lookahead"], chip["xscale.entry_cycles"]))
     state.near = max(1, min(
         int(state.parameter[P_LOOKAHEAD]), chip["push.s_cycles"] + chip["push.s_word_cycles"],
         chip["pull.s_cycles"] + chip["pull.s_word_cycles"], chip["signal.interthread_cycles"],

@@ -27,8 +27,9 @@ HOUSEKEEPING = ("acting", "now", "limit", "stop_mask", "stop_reason", "stop_me",
                 "stop_time", "stop_at_packets", "commits", "reserved_rows", "reserved_kind", "reserved_me", "reserved_ctx",
                 "reserved_pc", "reserved_value", "reserved_time", "reserved_count", "reserved_allowed", "observed_kinds",
                 "observed_count", "observed_lost", "observed_key", "observed")
-# The same of a microengine: which marks hold it up depends on the kind of run.
-ENGINE_HOUSEKEEPING = ("base_marks",)
+# The same of a microengine: which marks hold it up depends on the kind of run, machine code
+# belongs to a process, and places of operands to one instruction.
+ENGINE_HOUSEKEEPING = ("base_marks", "translated", "at_a", "at_b", "at_d")
 # Which slot holds what is under way depends on when a microengine took in what had arrived; `_under_way` compares the contents.
 SLOTS = ("event_time", "event_next", "free_slot", "free_events", "bucket_first", "bucket_last", "wheel_bits", "far_slot",
          "far_count", "queue_first", "queue_end", "events")
@@ -163,6 +164,7 @@ def take(
     pages = {int(page): memory[page * PAGE_WORDS : (page + 1) * PAGE_WORDS].copy() for page in written}
     # Byte by byte: a copy of records would leave what lies between their fields to chance, and comparing would see it.
     copy = state.view(np.ndarray).view(np.uint8).copy().view(state.view(np.ndarray).dtype)
+    copy["engines"]["translated"] = 0
     return Snapshot(STATE_VERSION, cycle, copy, pages, len(memory), dict(parameters), journal, ports, agents)
 
 

@@ -19,9 +19,9 @@ from ixpemu.engine.actions import OP_COMMAND, OP_CSR_WRITE
 from ixpemu.engine.decode import decode_words, empty_store
 from ixpemu.engine.layout import MARK_BREAK, MARK_PROBE
 from ixpemu.engine.numbers import CSR_NEXT_NEIGHBOR_SIGNAL, CSR_PREV_NEIGHBOR_SIGNAL
-from ixpemu.engine.parameters import P_SIGNAL_NEIGHBOR, P_STORE_WORDS
+from ixpemu.engine.parameters import P_LOOKAHEAD, P_SIGNAL_NEIGHBOR, P_STORE_WORDS
 from ixpemu.engine.store import WRITTEN
-from ixpemu.engine.timing import COMMAND_REFLECT_WRITE
+from ixpemu.engine.timing import COMMAND_REFLECT_READ, COMMAND_REFLECT_WRITE
 
 
 class Store:
@@ -73,11 +73,14 @@ class Store:
             self.plan(4 if int(self._engine.ctx_enables) >> 31 else 8)
 
     def _look_for_neighbors(self) -> None:
-        """A program that may signal another microengine: from now on none arbitrates further ahead than such a signal takes."""
+        """A program that may signal another microengine, or look into it: from now on none arbitrates further ahead than such a
+        signal takes, or runs further ahead than a reflector command."""
         code = self._code
         csr = code["imm"]
         signals = (code["op"] == OP_CSR_WRITE) & ((csr == CSR_NEXT_NEIGHBOR_SIGNAL) | (csr == CSR_PREV_NEIGHBOR_SIGNAL))
-        reflects = (code["op"] == OP_COMMAND) & (code["command"] == COMMAND_REFLECT_WRITE)
+        reflects = (code["op"] == OP_COMMAND) & np.isin(code["command"], (COMMAND_REFLECT_READ, COMMAND_REFLECT_WRITE))
+        if reflects.any():
+            self._state.far = self._state.parameter[P_LOOKAHEAD]
         if signals.any() or reflects.any():
             self._state.near = min(int(self._state.near), int(self._state.parameter[P_SIGNAL_NEIGHBOR]))
 

@@ -32,11 +32,10 @@ from ixpemu.engine.layout import (
     LANE_ALARM,
     MARK_BREAK,
     MARK_PROBE,
-    MARK_READS_IN,
-    MARK_READS_IN_INDEXED,
     MARK_WATCH,
     MARK_WRITES_OUT,
     MARK_WRITES_OUT_INDEXED,
+    MARKS_TRANSFER,
     NEIGHBOR,
     NEVER,
     RESERVED_NEIGHBOR_RING,
@@ -60,8 +59,6 @@ from ixpemu.engine.sizes import store_words
 from ixpemu.engine.transmit import ALARM_BUS_OUT
 from ixpemu.engine.units import access_cap, access_msf, flush_unit, flush_units
 from ixpemu.engine.watch import note_written, touched_in_flight, watch
-
-IN_FLIGHT = MARK_READS_IN | MARK_READS_IN_INDEXED | MARK_WRITES_OUT | MARK_WRITES_OUT_INDEXED
 
 
 @jit
@@ -140,7 +137,7 @@ def commit_engine(state, memory, m, now):
                 pc = engine.pc[ctx]
                 in_slots = engine.slots != uint32(0) and engine.after >= uint32(AFTER_SWAP)
                 run_watched(state, engine, uint64(now + uint64(1)), uint32(0))
-                if marks & uint32(IN_FLIGHT):
+                if marks & uint32(MARKS_TRANSFER):
                     touched_in_flight(state, engine, i, ctx, pc, in_slots)
                 finish_forced(state, engine, i, ctx, pc, now)
             else:

@@ -14,7 +14,17 @@ from ixpemu.engine.count import find_first, pop_count_1, pop_count_2, pop_count_
 from ixpemu.engine.crc import crc
 from ixpemu.engine.csrs import csr_read, csr_write
 from ixpemu.engine.jit import jit
-from ixpemu.engine.layout import AFTER_GO, AFTER_NOTHING, CSR_VALUE, RESERVED_DEFER, SINK, SPECIAL_A, SPECIAL_B, SPECIAL_D
+from ixpemu.engine.layout import (
+    AFTER_GO,
+    AFTER_NOTHING,
+    CSR_VALUE,
+    MARKS_TRANSFER,
+    RESERVED_DEFER,
+    SINK,
+    SPECIAL_A,
+    SPECIAL_B,
+    SPECIAL_D,
+)
 from ixpemu.engine.multiply import multiply_last, multiply_step
 from ixpemu.engine.observation import SEEN_ABORT, observing, see_branch, see_issue, see_value
 from ixpemu.engine.parameters import P_EARLY_BRANCH
@@ -148,11 +158,11 @@ def ones(x):
 
 
 @jit
-def run_private(state, engine, horizon, pending):
-    """Run the executing context up to its next external instruction, the cycle `horizon`, or the last defer slot of a swap.
+def run_private(state, engine, horizon, far, pending):
+    """Run the executing context up to its next external instruction, the cycle `far`, or the last defer slot of a swap.
 
-    `pending`: the marks (MARK_*) that make an instruction external; 0 executes one that is marked but private by nature, whose
-    turn has come.
+    What touches transfer registers executes before the cycle `horizon` only. `pending`: the marks (MARK_*) that make an
+    instruction external; 0 executes one that is marked but private by nature, whose turn has come.
     """
     file = engine.file
     ctx = engine.context
@@ -166,9 +176,12 @@ def run_private(state, engine, horizon, pending):
     start = clock
     squashed = engine.aborted
     before = uint64(engine.retired + engine.aborted - clock)        # with clock less aborted: instructions so far
-    while clock < horizon:
+    while clock < far:
         i = state.code[uint32(base + pc)]
-        marks = uint32(i.marks) & pending
+        marks = uint32(i.marks)
+        if clock >= horizon and marks & uint32(MARKS_TRANSFER):
+            break
+        marks = uint32(marks & pending)
         if marks and in_the_way(engine, i, ctx, marks):
             break
         op = uint32(i.op)

@@ -75,6 +75,18 @@ def switch(name: str) -> Callable[[], bool]:
     return whole_program.switch(name)
 
 
+def _no_code(address: int, first: Any, second: Any, number: int, other: int) -> int:
+    raise NotImplementedError("there is no machine code where nothing is compiled")
+
+
+call_at: Callable[..., int] = _no_code
+"""Calls the function at an address with two records and two uint64; from compiled functions only."""
+if COMPILED:
+    from ixpemu.engine import machine_code
+
+    call_at = machine_code.call_at
+
+
 def variant(*names: str) -> Callable[[Function], Function]:
     """As `entry`, with these switches on: the same sources as the plain entry, compiled by themselves when first called."""
 

@@ -43,6 +43,7 @@ MARK_PROBE = 16
 MARK_BREAK = 32
 MARK_WATCH = 64             # may be reserved behaviour: watch.py looks first
 MARK_EXTERNAL = 128         # touches another thread or a unit: always external
+MARKS_TRANSFER = MARK_READS_IN | MARK_WRITES_OUT | MARK_READS_IN_INDEXED | MARK_WRITES_OUT_INDEXED
 
 # Sources of what happens, in the order in which they go at one cycle: events, alarms, microengines.
 KEY_WHEEL, KEY_FAR, LANE_ALARM, KEY_ME = 0, 1, 2, 4
@@ -193,6 +194,10 @@ SHADOW_SAVED = 6            # and 7: the saved copy of the executing context's p
 SHADOWS = 10                # writes that can be on their way: a delay of 7, this one, and both saved copies
 HOLD_FLAGS = 0x10000       # in ENGINE.watched: CC_ENABLE forbids instructions to change the condition codes
 
+# What a translated program returns (translation.py): it stands where it has to commit; at something it does not know; or the
+# horizon lies inside the block that comes next.
+STOPPED, INTERPRET, CUT = 0, 1, 2
+
 WAKEUP_ANY = 1 << 16
 SIGNAL_BITS = 0xFFFE
 VOLUNTARY = 1
@@ -260,6 +265,7 @@ ENGINE = np.dtype([
     ("multiply_product", "u8"), ("multiply_a", "u4"), ("multiply_b", "u4"),
     ("multiply_shape", "u4"), ("multiply_step", "u4"), ("multiply_next", "u8"),    # as of pop_count
     ("stale_first", "u4"), ("stale_end", "u4"),     # addresses whose records the host has to make anew; end 0: none
+    ("translated", "u8"),       # where the machine code of its program is, 0 if there is none; see translation.py
 ], align=True)
 
 # ENGINE.own: state of the microengine that no context can rely on after it has slept.

@@ -17,18 +17,20 @@ from ixpemu.engine.contexts import set_signals, swap_out
 from ixpemu.engine.dispatch import run_private
 from ixpemu.engine.events import release_event
 from ixpemu.engine.external import arbitrate, execute_rare
-from ixpemu.engine.jit import jit
+from ixpemu.engine.jit import call_at, jit
 from ixpemu.engine.lanes import set_engine_key
 from ixpemu.engine.layout import (
     AFTER_SWAP,
     ALARM_FUTURE_COUNT,
     EVENT_PUSH,
     HOLD_FLAGS,
+    INTERPRET,
     MARK_EXTERNAL,
     NEVER,
     QUEUE_UNITS,
     RESERVED_SIGNAL_LOST,
     STOP_COMMIT,
+    STOPPED,
     UNIT_COUNT,
 )
 from ixpemu.engine.observation import SEEN_PACKET, SEEN_SIGNAL, observing, see_push, see_signals, see_value
@@ -123,21 +125,25 @@ def run_on(state, memory, engine, now):
     """Let `engine` run from its clock on, as far as the commit at `now` allows, and say when it wants to commit next."""
     ahead = uint64(1) if engine.watched else uint64(state.parameter[P_LOOKAHEAD])
     horizon = min(state.limit, uint64(now + ahead))
+    far = horizon if engine.watched else min(state.limit, uint64(now + state.far))
     near = min(horizon, uint64(now + state.near))
     # Records carry the chip's time, somebody may ask after every commit, and a future count's signal is not on its way before.
     if observing() or (state.stop_mask >> uint32(STOP_COMMIT)) & uint32(1) or state.alarm[ALARM_FUTURE_COUNT] != uint64(NEVER):
         near = min(near, uint64(now + uint64(1)))
+        far = horizon
     while True:
         if engine.context >= uint32(0x80):
             when = next_arrival(engine)
             if when >= near or not take_in(state, memory, engine, when, now):
                 break
             continue
-        if engine.clock < horizon and (engine.after < uint32(AFTER_SWAP) or engine.slots != uint32(0)):
+        if engine.clock < far and (engine.after < uint32(AFTER_SWAP) or engine.slots != uint32(0)):
             if engine.watched:
                 run_watched(state, engine, horizon, pending_marks(engine, engine.context))
+            elif engine.translated != uint64(0) and engine.slots == uint32(0) and not observing():
+                run_translated(state, engine, horizon, far)
             else:
-                run_private(state, engine, horizon, pending_marks(engine, engine.context))
+                run_private(state, engine, horizon, far, pending_marks(engine, engine.context))
         when = engine.clock
         if when >= near or (next_arrival(engine) <= when and not take_in(state, memory, engine, when, now)):
             break
@@ -149,10 +155,33 @@ def run_on(state, memory, engine, now):
 
 
 @jit
+def run_translated(state, engine, horizon, far):
+    """As run_private, by the program's own code as far as there is some. No defer slot is to be filled."""
+    pending = pending_marks(engine, engine.context)
+    while True:
+        status = call_at(engine.translated, engine, state, horizon, far)
+        clock = engine.clock
+        if clock >= far:
+            return
+        if status == uint32(STOPPED):
+            ctx = engine.context
+            if uint32(state.code[uint32(engine.number * store_words(state) + engine.pc[ctx])].marks) & pending:
+                return
+        if status == uint32(INTERPRET):
+            run_private(state, engine, horizon, uint64(clock + uint64(1)), pending)
+            if engine.slots == uint32(0):
+                if engine.clock == clock:
+                    return                      # it has to wait for its turn
+                continue
+        run_private(state, engine, horizon, far, pending)
+        return
+
+
+@jit
 def run_watched(state, engine, horizon, pending):
     """Run one instruction, which leaves the condition codes as they are if CC_ENABLE says so."""
     result, when, v, c = engine.cc_result, engine.cc_time, engine.cc_v, engine.cc_c
-    run_private(state, engine, horizon, pending)
+    run_private(state, engine, horizon, horizon, pending)
     if engine.watched & uint32(HOLD_FLAGS):
         engine.cc_result, engine.cc_time, engine.cc_v, engine.cc_c = result, when, v, c
 

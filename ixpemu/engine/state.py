@@ -66,6 +66,7 @@ STATE = np.dtype([
     ("stop_time", "u8"),
     ("stop_at_packets", "u8"),
     ("near", "u8"),             # cycles that a microengine arbitrates ahead of the chip's time, see running.py
+    ("far", "u8"),              # the same for instructions that touch no transfer register
     ("mode", "u4"),             # 0 fast, 1 default
     ("commits", "u8"),          # external operations and events so far
     ("parameter", "u4", (PARAMETER_SLOTS,)),

@@ -206,6 +206,7 @@ def touched_in_flight(state, engine, i, ctx, pc, in_slots):
 def show_marks(state, engine):
     """Contexts were enabled: mark again what they have not looked at."""
     engine.watch_hidden = uint32(0)
+    engine.translated = uint64(0)               # it knows nothing of these marks
     first = uint32(engine.number * store_words(state))
     for k in range(store_words(state)):
         at = uint32(first + uint32(k))

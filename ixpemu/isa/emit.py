@@ -88,7 +88,7 @@ def case_of(variant: Variant) -> Case:
             if twin in statements:
                 statements[statements.index(assigned):statements.index(assigned) + 1] = [Assign("r", assigned.value), RESULT[0]]
                 statements[statements.index(twin)] = RESULT[1]
-    modifies = any("dest" in _names(s.value) for s in statements if isinstance(s, Assign))
+    modifies = any("dest" in names_in(s.value) for s in statements if isinstance(s, Assign))
     if any(isinstance(s, Branch) for s in statements):
         return Case(variant, 2, tuple(statements), modifies)
     if all(s in statements for s in FLAGS + RESULT):
@@ -99,18 +99,19 @@ def case_of(variant: Variant) -> Case:
     return Case(variant, 3, tuple(statements), modifies)
 
 
-def _names(tree: Expression) -> set[str]:
+def names_in(tree: Expression) -> set[str]:
+    """The names that an expression reads."""
     match tree:
         case Name(name):
             return {name}
         case Number():
             return set()
         case Unary(_, operand) | Bits(operand, _, _):
-            return _names(operand)
+            return names_in(operand)
         case Binary(_, left, right):
-            return _names(left) | _names(right)
+            return names_in(left) | names_in(right)
         case Call(_, arguments):
-            return set().union(*(_names(x) for x in arguments))
+            return set().union(*(names_in(x) for x in arguments))
     raise EmitError(f"not an expression: {tree!r}")
 
 
@@ -182,7 +183,7 @@ class Writer:
 
     def reads_result(self) -> bool:
         """Whether what the internal action gives back is used."""
-        return any("result" in _names(step.value) for step in self.case.variant.statements if isinstance(step, Assign))
+        return any("result" in names_in(step.value) for step in self.case.variant.statements if isinstance(step, Assign))
 
     def lines(self) -> list[str]:
         """The case's own statements as lines of Python without indentation."""

@@ -10,7 +10,8 @@ from functools import cache
 
 import pytest
 
-from ixpemu import Chip
+from ixpemu import Chip, chip_translate
+from ixpemu.engine.jit import COMPILED
 from ixpemu.engine.layout import NEIGHBOR
 from ixpemu.isa import Decoded, instruction_set
 from ixpemu.isa.model import Constant, Nothing, Operand, Register, RegisterClass
@@ -190,8 +191,24 @@ def test_one_instruction(name: str) -> None:
             check(chip, decoded, contexts, pick)
 
 
-def check(chip: Chip, decoded: Decoded, contexts: int, pick: random.Random) -> None:
-    address = pick.choice((0, 1, 77, STORE - 2))
+@pytest.mark.skipif(not COMPILED, reason="where nothing is compiled, no program is translated")
+@pytest.mark.parametrize("name", VARIANTS)
+def test_one_instruction_translated(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same by machine code of the program's own, which begins at its first instruction."""
+    monkeypatch.setattr(chip_translate, "WHEN", "always")
+    chip = Chip()
+    pick = random.Random(name)
+    for word, contexts in words_by_variant()[name][:4]:
+        decoded = ISA.decode(word, contexts)
+        assert decoded is not None
+        for _ in range(VALUES_EACH):
+            check(chip, decoded, contexts, pick, 0)
+            assert int(chip.me[3].engine.translated)
+
+
+def check(chip: Chip, decoded: Decoded, contexts: int, pick: random.Random, address: int | None = None) -> None:
+    if address is None:
+        address = pick.choice((0, 1, 77, STORE - 2))
     chip.load_words(3, [0xF0000C0300] * address + [decoded.word, 0xE000020000], contexts=contexts, start=False)
     machine = Machine(chip, contexts, pick)
     pointers, hidden = machine.pointers(), machine.hidden()
