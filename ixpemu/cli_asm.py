@@ -118,6 +118,10 @@ def assemble_command(
         bool, typer.Option("--pressure", help="Print how many registers and signals each word needs, and where most are; also "
                            "where there are too few.")
     ] = False,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Where registers do not do, insert moves and keep values in local memory; says "
+                           "where, and what it costs.")
+    ] = False,
     live: Annotated[bool, typer.Option("--live", help="Print the live ranges: words against registers and signals.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result and all diagnostics as JSON.")] = False,
 ) -> None:
@@ -145,7 +149,7 @@ def assemble_command(
         store = load_chip(chip or DEFAULT)["chip.control_store_words"]
         if pressure:
             needs = _pressure(file, include or [], defined, show=not json)
-        result = assemble_program(file, include=include or [], define=defined, store=store)
+        result = assemble_program(file, include=include or [], define=defined, store=store, repair=repair)
         target = output if output is not None else file.with_suffix(SUFFIXES[chosen or "ixp"])
         outputs = {"-o": target} | ({} if listing is None else {"--list": listing})
         _keep_apart(result.sources.lines, {option: path for option, path in outputs.items() if path != STANDARD})

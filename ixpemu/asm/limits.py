@@ -10,7 +10,7 @@ class Limits:
     """What a context can use.
 
     `gpr`: general purpose registers in each bank; `windows`: contexts that share a bank, so that one relative number is worth as
-    many absolute registers, `stride` numbers apart; `transfers`: in each of the four files; `signals`: the numbers 1 to `signals`;
+    many absolute registers, `stride` numbers apart; `transfers`: in each of the four files; `signals`: numbers 1 to `signals`;
     `neighbors`: next neighbour registers. Source: the decoders of the control store word and the chip's loader; confidence H,
     `neighbors` M.
     """

@@ -21,8 +21,10 @@ from ixpemu.asm.encode import encode
 from ixpemu.asm.findings import Findings, Stopped
 from ixpemu.asm.flow import file_of, probe_site
 from ixpemu.asm.front import read_program
+from ixpemu.asm.limits import Limits
 from ixpemu.asm.live import picture
 from ixpemu.asm.program import Instruction, Program
+from ixpemu.asm.repair import repair as mend
 from ixpemu.diagnostics import AssemblyError, Diagnostic, Sources, user_error
 from ixpemu.image import CONTROL_STORE_WORDS, Image, Probe, WordOrigin
 from ixpemu.image import Place as SourcePlace
@@ -65,14 +67,16 @@ def assemble(
     include: str | Path | Sequence[str | Path] = (),
     define: Mapping[str, str | int | None] | None = None,
     store: int = CONTROL_STORE_WORDS,
+    repair: bool = False,
 ) -> Image:
     """The image of the source file `path`, or of `text`.
 
     `include`: folders for #include (or one), `define`: symbols as if by #define, `store`: words of the control store that the
-    program has to fit. Raises `AssemblyError`, whose `diagnostics` hold every finding, or `UserError` for a file that cannot be
-    read. For warnings and listings: `assemble_program`.
+    program has to fit, `repair`: insert moves and use local memory where registers do not do. Raises `AssemblyError`, whose
+    `diagnostics` hold every finding, or `UserError` for a file that cannot be read. For warnings and listings:
+    `assemble_program`.
     """
-    return assemble_program(path, text=text, include=include, define=define, store=store).image
+    return assemble_program(path, text=text, include=include, define=define, store=store, repair=repair).image
 
 
 def assemble_program(
@@ -82,6 +86,7 @@ def assemble_program(
     include: str | Path | Sequence[str | Path] = (),
     define: Mapping[str, str | int | None] | None = None,
     store: int = CONTROL_STORE_WORDS,
+    repair: bool = False,
 ) -> Assembly:
     """As `assemble`, but with all that was found and made on the way."""
     if path is None and text is None:
@@ -94,7 +99,7 @@ def assemble_program(
     findings = Findings()
     program = read_program(path, text=text, include=include, define=define, findings=findings)
     try:
-        return back_end(program, findings, store)
+        return back_end(program, findings, store, repair)
     except Stopped:
         raise AssemblyError(*findings.diagnostics) from None
 
@@ -117,9 +122,14 @@ def _definitions(define: object) -> dict[str, str | int | None]:
     return found
 
 
-def back_end(program: Program, findings: Findings, store: int = CONTROL_STORE_WORDS) -> Assembly:
+def back_end(program: Program, findings: Findings, store: int = CONTROL_STORE_WORDS, repair: bool = False) -> Assembly:
     """From the program with names to the image. Raises `AssemblyError`, or `Stopped` at the limit of `findings`."""
     isa = instruction_set()
+    if repair:
+        mended = mend(program, isa, Limits.of_contexts(program.contexts))
+        program = mended.program
+        for note in mended.notes:
+            findings.add(note)
     allocation = allocate(program, isa, findings)
     operations = physical(allocation, findings)
     words = encode(program, operations, isa, findings, store)

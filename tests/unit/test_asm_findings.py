@@ -7,7 +7,8 @@ from tests.support.corpus import cases, load
 
 BACK_END = [
     codes.ENCODING_REFUSED, codes.DEFER_SLOT, codes.DEFER_PAST_END, codes.FOLLOWED_WRONGLY, codes.BANK_CONFLICT,
-    codes.OUT_OF_REGISTERS, codes.FIXED_PLACE, codes.IMAGE_TOO_LARGE, codes.PROGRAM_EMPTY,
+    codes.OUT_OF_REGISTERS, codes.FIXED_PLACE, codes.REPAIR_MOVE, codes.REPAIR_SPILL, codes.REPAIR_FAILED,
+    codes.IMAGE_TOO_LARGE, codes.PROGRAM_EMPTY,
     codes.USED_BEFORE_SET, codes.MAYBE_USED_BEFORE_SET, codes.UNREACHABLE, codes.RUNS_OFF_END, codes.XFER_ORDER_MISSING,
     codes.XFER_ORDER_SHORT, codes.SET_NEVER_USED, codes.TOUCHED_IN_FLIGHT, codes.XFER_ORDER_CONTRADICTION, codes.OUT_OF_TRANSFERS,
     codes.OUT_OF_SIGNALS, codes.SIGNAL_NEVER_RAISED, codes.SIGNAL_MIXED, codes.PAIR_POLLED, codes.PAIR_ANY,
@@ -15,6 +16,9 @@ BACK_END = [
 ]
 ELSEWHERE = {
     codes.IMAGE_TOO_LARGE: "4,097 lines are no case file; tests/unit/test_asm_pipeline.py",
+    codes.REPAIR_MOVE: "only with --repair; tests/unit/test_asm_repair.py",
+    codes.REPAIR_SPILL: "only with --repair; tests/unit/test_asm_repair.py",
+    codes.REPAIR_FAILED: "only with --repair; tests/unit/test_asm_repair.py",
     codes.FIXED_PLACE: "no directive gives a place yet; tests/unit/test_asm_fixed.py",
 }
 
