@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ixpemu.asm.calls import return_places
 from ixpemu.asm.checker_words import Pairing, Read, lies_in, match
 from ixpemu.asm.program import FactKind, FlowFact, Program
 from ixpemu.isa import Decoded, InstructionSet
@@ -103,6 +104,9 @@ class _Checker:
         self.decoded: list[Decoded] = []
         self.pairings: list[Pairing] = []
         self.faults: list[str] = []
+        self.returns: dict[int, list[int]] = {}     # what the text says of its subroutines
+        if program.subroutines:
+            self.returns = return_places(program, [isa.facts(one.operation) for one in program.instructions])
 
     def fault(self, index: int, message: str) -> None:
         """Notes that the word at `index` is wrong."""
@@ -320,6 +324,8 @@ class _Checker:
         listed = [one for token in symbolic.tokens for one in token.arguments if isinstance(one, Target)]
         if listed:
             return [self.program.labels[one.name] for one in listed if one.name in self.program.labels]
+        if owner in self.returns:
+            return self.returns[owner]
         labels = {place for name, place in self.program.labels.items() if name not in self.program.made_labels}
         places, ends = set(labels), set(self.program.labels.values())
         for operand in self.decoded[owner].operation.operands:

@@ -55,7 +55,7 @@ def alike(flow: Flow, graph: Graph, copies: Sequence[Copy], of_occurrence: Seque
         begins[copy.node] |= 1 << number
     # A copy holds where it cannot have ended, or not have happened, on any path.
     everything = (1 << len(copies)) - 1
-    start = {flow.entry[0]: everything} if flow.nodes else {}
+    start = dict.fromkeys(flow.starts, everything) if flow.nodes else {}
     over = forward(graph, [end & ~begin for end, begin in zip(ends, begins, strict=True)], begins, start)
     out = {}
     for copy in copies:

@@ -7,32 +7,35 @@ yet have a message of their own, so that nobody takes them for a typing mistake.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from collections.abc import Collection, Sequence
 
+from ixpemu.asm.directive_base import DirectiveReader
 from ixpemu.asm.expressions import number
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.operands import OperandReader
 from ixpemu.asm.output import Output
-from ixpemu.asm.program import FactKind, FlowFact, Half, Instruction, Probe, Program, Symbol, XferOrder
+from ixpemu.asm.placement import Placement
+from ixpemu.asm.program import FactKind, FlowFact, Half, Instruction, Probe, Program, Subroutine, Symbol, XferOrder
 from ixpemu.asm.scope import Declaration, Kind, Scopes, register_class
 from ixpemu.asm.source import Line
 from ixpemu.asm.syntax import Node, Statement
-from ixpemu.codes import AGGREGATE, DIRECTIVE_OPERANDS, DIRECTIVE_UNKNOWN, DIRECTIVE_UNSUPPORTED, NUMBER, PHYSICAL
+from ixpemu.codes import AGGREGATE, DIRECTIVE_UNKNOWN, NUMBER, PHYSICAL, SCOPE_UNBALANCED
+from ixpemu.diagnostics import Note
 from ixpemu.isa.model import Operation, RegisterClass
 
 # What the language has and this version has not; it is refused and never skipped, since it would change the code.
 UNSUPPORTED = frozenset((
-    ".addr", ".areg", ".breg", ".reg_addr", ".operand_synonym", ".subroutine",
-    ".endsub", ".reentry", ".init", ".init_csr", ".init_ctx", ".local_mem", ".global_mem", ".import_var", ".ctx_mode",
+    ".init", ".init_csr", ".init_ctx", ".local_mem", ".global_mem", ".import_var", ".ctx_mode",
     ".image_name", ".cpu_type", ".nn_mode", ".dram_signals", ".indirect_ref_mode", ".assert",
 ))
-_QUALIFIERS_UNSUPPORTED = frozenset(("visible", "remote", "extern"))
 _LARGEST_AGGREGATE = 128
 _TRANSFER = (RegisterClass.SRAM, RegisterClass.DRAM)
 _FILE_SCOPE = "global"
+_QUALIFIERS = ("volatile", _FILE_SCOPE, "visible", "remote", "extern")
 
 
-class Directives:
+class Directives(DirectiveReader):
     """Carries out directives."""
 
     def __init__(
@@ -40,14 +43,11 @@ class Directives:
         others: Collection[str] = (),
     ) -> None:
         """`others`: the directives that are carried out elsewhere, for suggestions."""
+        super().__init__(program, scopes, operands, output, findings)
         self._others = others
-        self._output = output
-        self._program = program
-        self._scopes = scopes
-        self._operands = operands
-        self._findings = findings
         self._contexts_set = False
-        self._actions: dict[str, Callable[[Statement], None]] = {
+        self._subroutine_open: Subroutine | None = None
+        self.actions = {
             ".reg": self._reg, ".sig": self._sig, ".begin": self._begin, ".end": self._end,
             ".local": self._local, ".endlocal": self._end,
             ".xfer_order": lambda s: self._xfer_order(s, None), ".xfer_order_rd": lambda s: self._xfer_order(s, Half.READ),
@@ -59,8 +59,11 @@ class Directives:
             ".use_wr": lambda s: self._flow(s, FactKind.USE, Half.WRITE),
             ".set_sig": lambda s: self._signals(s, FactKind.SET_SIGNAL),
             ".io_completed": lambda s: self._signals(s, FactKind.IO_COMPLETED),
+            ".reentry": self._reentry, ".subroutine": self._subroutine, ".endsub": self._endsub,
             ".num_contexts": self._num_contexts, ".physical": self._physical, ".probe": self._probe, ".word": self._word,
         }
+        for reader in (Placement,):
+            self.actions = {**self.actions, **reader(program, scopes, operands, output, findings).actions}
 
     def run(self, statement: Statement) -> None:
         """Carries out the directive of a statement; mistakes go to the findings."""
@@ -68,47 +71,17 @@ class Directives:
         if head is None:
             return
         name = head.text.lower()
-        action = self._actions.get(name)
+        action = self.actions.get(name)
         if action is not None:
             action(statement)
             return
-        known = [*self._actions, *UNSUPPORTED, *self._others]
+        known = [*self.actions, *UNSUPPORTED, *self._others]
         close = difflib.get_close_matches(name, known, 1)
-        directives = ", ".join([*self._actions, *sorted(self._others)])
+        directives = ", ".join([*self.actions, *sorted(self._others)])
         self._findings.error(
             DIRECTIVE_UNKNOWN, f"there is no directive `{head.text}`", statement.line.origin(head.start, head.end),
             help=f"did you mean `{close[0]}`?" if close else f"the directives are {directives}",
         )
-
-    def _wrong(self, line: Line, node: Node, message: str, help: str | None = None) -> None:
-        self._findings.error(DIRECTIVE_OPERANDS, message, line.origin(node.start, node.end), help=help)
-
-    def _list(self, statement: Statement, kinds: Sequence[str], what: str) -> list[Node]:
-        """The operands that are of one of `kinds`; the others, and an empty list, are reported."""
-        head = statement.head
-        if head is not None and not statement.operands:
-            self._wrong(statement.line, head, f"`{head.text}` needs {what}")
-        good = []
-        for node in statement.operands:
-            if node.kind in kinds:
-                good.append(node)
-            else:
-                text = statement.line.text[node.start:node.end]
-                self._wrong(statement.line, node, f"`{text}` cannot stand here: expected {what}")
-        return good
-
-    def _none(self, statement: Statement) -> None:
-        if statement.operands and statement.head is not None:
-            first = statement.operands[0]
-            self._wrong(statement.line, first, f"`{statement.head.text}` stands alone")
-
-    def _refused_in_physical(self, statement: Statement) -> bool:
-        if self._program.physical and statement.head is not None:
-            self._findings.error(
-                PHYSICAL, f"`{statement.head.text}` has no meaning in a `.physical` program", statement.line.whole(),
-                help="registers there are named by number and nothing is declared",
-            )
-        return self._program.physical
 
     # Declarations
 
@@ -116,8 +89,8 @@ class Directives:
         if self._refused_in_physical(statement):
             return
         line = statement.line
-        nodes = self._list(statement, ("name", "member"), "names of registers")
-        qualifiers, nodes = self._qualifiers(line, nodes, ("read", "write", "volatile", _FILE_SCOPE))
+        nodes = self._list(statement, ("name", "member"), "names of registers", declares=True)
+        qualifiers, nodes = self._qualifiers(line, nodes, ("read", "write", *_QUALIFIERS))
         if qualifiers is None:
             return
         half = Half.BOTH if {"read", "write"} <= qualifiers or not qualifiers & {"read", "write"} else (
@@ -134,8 +107,27 @@ class Directives:
                 size = self._size(line, node)
                 if size is None:
                     continue
-            declaration = Declaration(node.text, line.origin(node.start, node.end), half, "volatile" in qualifiers, size)
-            self._scopes.declare(Kind.REGISTER, declaration, _FILE_SCOPE in qualifiers)
+            self._declare(Kind.REGISTER, line, node, qualifiers, half, size)
+
+    def _declare(
+        self, kind: Kind, line: Line, node: Node, qualifiers: set[str], half: Half = Half.BOTH, size: int | None = None
+    ) -> None:
+        """Enters a name. What is visible exists whether it is used or not."""
+        origin = line.origin(node.start, node.end)
+        remote = bool(qualifiers & {"remote", "extern"})
+        if remote and "visible" in qualifiers:
+            self._wrong(line, node, f"`{node.text}` cannot be both here and elsewhere",
+                        "`visible` is for names of this program, `remote` and `extern` for those of another")
+            return
+        declaration = Declaration(
+            node.text, origin, half, "volatile" in qualifiers, size, "visible" in qualifiers, remote
+        )
+        everywhere = _FILE_SCOPE in qualifiers or remote or declaration.visible
+        self._scopes.declare(kind, declaration, everywhere)
+        if declaration.visible and kind is Kind.SIGNAL:
+            self._scopes.signal(node.text, origin)
+        elif declaration.visible:
+            self._scopes.members(node.text, origin)
 
     def _size(self, line: Line, node: Node) -> int | None:
         constant = self._operands.constant(line, node.children[0], "the size of an aggregate")
@@ -156,12 +148,6 @@ class Directives:
         qualifiers: set[str] = set()
         for position, node in enumerate(nodes):
             word = node.text.lower()
-            if node.kind == "name" and word in _QUALIFIERS_UNSUPPORTED:
-                self._findings.error(
-                    DIRECTIVE_UNSUPPORTED, f"`{word}` is not supported yet", line.origin(node.start, node.end),
-                    help="names of other microengines need the linker",
-                )
-                return None, []
             if node.kind != "name" or word not in allowed:
                 return self._names_alone(line, qualifiers, nodes[position:], allowed)
             qualifiers.add(word)
@@ -187,16 +173,13 @@ class Directives:
             return
         line = statement.line
         errors = self._findings.errors
-        names = self._list(statement, ("name",), "names of signals")
-        qualifiers, nodes = self._qualifiers(line, names, ("volatile", _FILE_SCOPE))
+        names = self._list(statement, ("name",), "names of signals", declares=True)
+        qualifiers, nodes = self._qualifiers(line, names, _QUALIFIERS)
         for node in nodes:
             if register_class(node.text) is not RegisterClass.GPR:
                 self._wrong(line, node, f"`{node.text}` is a register's name: signals have plain names")
                 continue
-            declaration = Declaration(
-                node.text, line.origin(node.start, node.end), volatile=qualifiers is not None and "volatile" in qualifiers
-            )
-            self._scopes.declare(Kind.SIGNAL, declaration, qualifiers is not None and _FILE_SCOPE in qualifiers)
+            self._declare(Kind.SIGNAL, line, node, qualifiers or set())
         if self._findings.errors > errors:
             self._scopes.trust_signals = True
 
@@ -213,15 +196,6 @@ class Directives:
         self._reg(statement)
 
     # Order and flow
-
-    def _symbols(self, line: Line, node: Node) -> list[Symbol]:
-        """The registers that a name, or one member, stands for; empty after a message."""
-        origin = line.origin(node.start, node.end)
-        if node.kind == "name":
-            return self._scopes.members(node.text, origin)
-        index = self._operands.constant(line, node.children[0], "the index of an aggregate")
-        symbol = self._scopes.register(node.text, index.value, origin) if index is not None else None
-        return [symbol] if symbol is not None else []
 
     def _xfer_order(self, statement: Statement, half: Half | None) -> None:
         if self._refused_in_physical(statement):
@@ -275,6 +249,39 @@ class Directives:
             signal = self._scopes.signal(node.text, origin)
             if signal is not None:
                 self._output.facts.append(FlowFact(kind, signal.name, Half.BOTH, origin))
+
+    def _reentry(self, statement: Statement) -> None:
+        self._none(statement)
+        if not self._refused_in_physical(statement):
+            self._output.facts.append(FlowFact(FactKind.REENTRY, "", Half.BOTH, statement.line.whole()))
+
+    def _subroutine(self, statement: Statement) -> None:
+        self._none(statement)
+        if self._subroutine_open is not None:
+            self._findings.error(
+                SCOPE_UNBALANCED, "a subroutine cannot begin inside another", statement.line.whole(),
+                help="end that one with .endsub first", notes=(Note("it began here", self._subroutine_open.origin),),
+            )
+            return
+        self._subroutine_open = Subroutine(len(self._program.instructions), 0, statement.line.whole())
+
+    def _endsub(self, statement: Statement) -> None:
+        self._none(statement)
+        opened, self._subroutine_open = self._subroutine_open, None
+        if opened is None:
+            self._findings.error(
+                SCOPE_UNBALANCED, ".endsub closes nothing", statement.line.whole(),
+                help="each .endsub belongs to one .subroutine before it",
+            )
+        else:
+            self._program.subroutines.append(replace(opened, behind=len(self._program.instructions)))
+
+    def finish(self) -> None:
+        """Reports what is still open at the end of the program."""
+        if self._subroutine_open is not None:
+            self._findings.error(
+                SCOPE_UNBALANCED, "this subroutine is never closed", self._subroutine_open.origin, help="end it with .endsub"
+            )
 
     # Modes, probes, literal words
 

@@ -134,8 +134,14 @@ class Flow:
     flights: list[Flight] = field(default_factory=list)
     guessed_jumps: list[int] = field(default_factory=list)     # instructions whose destinations are not known
     ends_open: list[int] = field(default_factory=list)         # instructions behind which the program ends without stopping
+    reentries: list[int] = field(default_factory=list)         # points at which control comes from outside of the text
     addressed: frozenset[str] = frozenset()
     _numbers: dict[tuple[str, File], int] = field(default_factory=dict)
+
+    @property
+    def starts(self) -> list[int]:
+        """The points at which control can come from nowhere: address 0, and each `.reentry`."""
+        return [*self.entry[:1], *self.reentries]
 
     def variable(self, name: str, file: File) -> int:
         """The number of a variable, made on first use."""
@@ -157,7 +163,7 @@ class Flow:
     def reachable(self, others: list[int] | None = None) -> list[bool]:
         """For every point whether control can come there from address 0, or from one of `others`."""
         seen = [False] * len(self.nodes)
-        queue = [*(self.entry[:1] if self.nodes else []), *(others or [])]
+        queue = [*(self.starts if self.nodes else []), *(others or [])]
         for node in queue:
             seen[node] = True
         while queue:

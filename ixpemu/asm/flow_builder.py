@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ixpemu import codes
+from ixpemu.asm.calls import return_places
+from ixpemu.asm.dataflow import Graph, backward
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.flow import File, Flight, Flow, Kind, Node, Occurrence, Site, addressed_names, file_of, probe_site, transfer_run
+from ixpemu.asm.numbers import cells_of
 from ixpemu.asm.program import FactKind, FlowFact, Half, Instruction, Program
 from ixpemu.diagnostics import Note, Origin
 from ixpemu.isa import Facts, InstructionSet
@@ -54,6 +57,7 @@ class _Builder:
         self.flow = Flow(program, facts, addressed=addressed_names(program))
         self.own: list[int] = []            # instruction -> its own point
         self.wait: dict[int, int] = {}      # instruction -> its WAIT point
+        self.returns = return_places(program, facts)
         self.labelled = set(program.labels.values())
         self.probes: dict[int, list[int]] = {}      # instruction -> probes there
         for number, probe in enumerate(program.probes):
@@ -73,7 +77,25 @@ class _Builder:
             if flow.facts[index].followed_by is not None:
                 self._check_follower(index)
         self._addresses()
+        self._enter_again()
         return flow
+
+    def _enter_again(self) -> None:
+        """At each `.reentry`, every register that is read behind it may have got a value outside."""
+        flow = self.flow
+        if not flow.reentries:
+            return
+        reads, writes = [0] * len(flow.nodes), [0] * len(flow.nodes)
+        for occurrence in flow.occurrences:
+            kept = writes if occurrence.writes else reads
+            if (not occurrence.writes or occurrence.certain) and flow.variables[occurrence.variable].file is not File.SIGNAL:
+                kept[occurrence.node] |= 1 << occurrence.variable
+        live = backward(Graph.of(flow.successors, flow.starts), reads, writes)
+        for node in flow.reentries:
+            origin = self.program.instructions[flow.nodes[node].instruction].origin
+            for number in cells_of(live[node]):
+                variable = flow.variables[number]
+                self._occur(node, variable.name, variable.file, True, None, origin, certain=False)
 
     def _addresses(self) -> None:
         """Names whose number somebody uses get one even if no instruction names them otherwise."""
@@ -109,6 +131,9 @@ class _Builder:
             self.flow.successors[node].append(node + 1)
 
     def _directive(self, node: int, fact: FlowFact) -> None:
+        if fact.kind is FactKind.REENTRY:
+            self.flow.reentries.append(node)
+            return
         if fact.kind is FactKind.SET_SIGNAL:
             self._occur(node, fact.name, File.SIGNAL, True, None, fact.origin)
             return
@@ -283,11 +308,16 @@ class _Builder:
         """Where a computed jump may lead: its `targets[...]`, else any label, and any word of the table it is based on."""
         facts, operation = self.flow.facts[index], self.program.instructions[index].operation
         listed = [argument for token in operation.tokens for argument in token.arguments if isinstance(argument, Target)]
+        if index in self.returns:
+            for place in self.returns[index]:
+                self._follow(node, place)
+            return
         if listed:
             for target in listed:
                 self._to_label(node, target)
             return
         self.flow.guessed_jumps.append(index)
+        self.flow.successors[node] += [one for one in self.flow.reentries if one not in self.flow.successors[node]]
         for name, place in self.program.labels.items():
             if name not in self.program.made_labels:
                 self._follow(node, place)

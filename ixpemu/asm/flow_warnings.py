@@ -6,13 +6,11 @@ Whatever makes an allocation impossible is not here.
 from __future__ import annotations
 
 from ixpemu import codes
-from ixpemu.asm.expressions import AddressKind, addresses
+from ixpemu.asm.calls import taken_labels, undefined_by_calls
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.flow import File, Flow, Kind, Site
-from ixpemu.asm.program import Deferred
 from ixpemu.asm.webs import Webs
 from ixpemu.diagnostics import Note
-from ixpemu.isa.model import Target
 
 _SETTABLE = (File.GPR, File.SRAM_WRITE, File.DRAM_WRITE)
 
@@ -32,13 +30,7 @@ def warn(webs: Webs, findings: Findings) -> None:
 
 def _reached(flow: Flow) -> list[bool]:
     """Points that control can come to from address 0, or from a label whose address somebody has."""
-    taken: set[str] = set()
-    for facts, instruction in zip(flow.facts, flow.program.instructions, strict=True):
-        for operand in instruction.operation.operands:
-            if isinstance(operand, Target) and operand.name is not None and facts.branch is None:
-                taken.add(operand.name)
-            elif isinstance(operand, Deferred):
-                taken |= {one.name for one in addresses(operand.expression) if one.kind is AddressKind.LABEL}
+    taken = taken_labels(flow.program, flow.facts)
     places = {flow.program.labels[name] for name in taken if name in flow.program.labels}
     return flow.reachable([flow.entry[place] for place in sorted(places) if place < len(flow.entry)])
 
@@ -46,6 +38,7 @@ def _reached(flow: Flow) -> list[bool]:
 def _used_before_set(webs: Webs, reached: list[bool], findings: Findings) -> None:
     flow = webs.flow
     said: set[tuple[int, bool]] = set()
+    by_calls = undefined_by_calls(flow) if webs.undefined else None
     for number, always in webs.undefined.items():
         occurrence = flow.occurrences[number]
         variable = flow.variables[occurrence.variable]
@@ -53,6 +46,8 @@ def _used_before_set(webs: Webs, reached: list[bool], findings: Findings) -> Non
             continue
         if not always and flow.guessed_jumps:
             continue                # the path without a value may be one that no jump takes
+        if not always and by_calls is not None and (occurrence.node, occurrence.variable) not in by_calls:
+            continue                # the path without a value returns to where it did not come from
         if not findings.wants(codes.USED_BEFORE_SET if always else codes.MAYBE_USED_BEFORE_SET, occurrence.origin):
             continue                # one place where it is wanted is enough to tell
         said.add((occurrence.variable, always))

@@ -217,6 +217,7 @@ def lower(
         else:
             directives.run(line.statement)
     control.finish()
+    directives.finish()
     scopes.finish()
     program.end_facts = tuple(output.facts)
     program.labels = dict(labels.table())

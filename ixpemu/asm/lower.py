@@ -246,7 +246,8 @@ class Lowering:
 
     def _option_arguments(self, place: OperandPlace, spec: TokenSpec) -> tuple[Operand, ...]:
         nodes = place.node.children
-        places = [OperandPlace(place.line, node, f"the argument of `{spec.name}`") for node in nodes]
+        what = f"the argument of `{spec.name}`"
+        places = [OperandPlace(place.line, self._operands.meant(node), what) for node in nodes]
         if spec.argument == "targets":
             if nodes:
                 return tuple([self._operands.target(argument) for argument in places])

@@ -297,7 +297,7 @@ class OperandReader:
             return None
 
     def _constant(self, place: OperandPlace) -> Constant:
-        node = place.node
+        node = self.meant(place.node)
         text = place.text()
         if node.kind == "number" and (value := number(node.text)) is not None and value <= 0xFFFFFFFF:
             return Constant(value, text)
@@ -323,9 +323,12 @@ class OperandReader:
             if target.address is not None:
                 return Literal(target.address)
             return AddressOf(AddressKind.LABEL, target.name or "")
+        other = self.meant(node)
+        if other is not node:
+            return from_node(other, lambda inner: self._address(line, inner))
         if node.kind != "address":
             raise ExpressionError(f"`{line.text[node.start:node.end]}` has no value: only constants have", node)
-        inner = node.children[0]
+        inner = self.meant(node.children[0])
         place = OperandPlace(line, inner, "the operand of `&`")
         # A bare name is a signal's, unless only a register of that name is declared.
         signal_meant = (

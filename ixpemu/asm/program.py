@@ -78,6 +78,8 @@ class Symbol:
     address_taken: bool = False     # occurs as `&name`
     origin: Origin | None = None    # of the declaration, or of the first use
     fixed: Fixed | None = None      # .addr, .areg, .breg, .reg_addr
+    visible: bool = False           # other microengines may use it by number; `address_taken` too
+    remote: bool = False            # it is another microengine's: no instruction names it, only `&` does
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,8 @@ class SignalSymbol:
     address_taken: bool = False
     origin: Origin | None = None
     fixed: Fixed | None = None      # .addr
+    visible: bool = False
+    remote: bool = False
 
 
 class FactKind(Enum):
@@ -99,13 +103,14 @@ class FactKind(Enum):
     USE = "use"                     # .use / .use_rd / .use_wr: the register is read here by something no instruction shows
     SET_SIGNAL = "set_sig"          # .set_sig: the signal will be raised by something no instruction shows
     IO_COMPLETED = "io_completed"   # .io_completed: the transfers that raise this signal are done here
+    REENTRY = "reentry"             # .reentry: control may come here from outside of what the text shows; `name` is empty
 
 
 @dataclass(frozen=True, slots=True)
 class FlowFact:
     """One name of one flow directive. It holds immediately before the instruction it is attached to.
 
-    `name` is a `Symbol` name for SET and USE and a `SignalSymbol` name for the others. `half` narrows SET and USE of a transfer
+    `name` is a `Symbol` name for SET and USE and a `SignalSymbol` name for those of signals. `half` narrows SET and USE of a transfer
     register: without further word `.set $x` means the read half and `.use $x` the write half, if the symbol has both.
     """
 
@@ -150,6 +155,15 @@ class XferOrder:
 
 
 @dataclass(frozen=True, slots=True)
+class Subroutine:
+    """`.subroutine` ... `.endsub`: instructions `first` to `behind` - 1 are called with a return address, and return there."""
+
+    first: int
+    behind: int
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
 class Probe:
     """`.probe NAME, KEY`: from instruction `index` on this context works on the packet whose handle is in `key`.
 
@@ -177,6 +191,7 @@ class Program:
     signals: dict[str, SignalSymbol] = field(default_factory=dict)
     xfer_orders: list[XferOrder] = field(default_factory=list)
     probes: list[Probe] = field(default_factory=list)
+    subroutines: list[Subroutine] = field(default_factory=list)
     made_labels: set[str] = field(default_factory=set)      # of structured control: no jump leads there but its own branches
     end_facts: tuple[FlowFact, ...] = ()
     contexts: int = 8                       # 8 or 4

@@ -63,6 +63,8 @@ class Declaration:
     half: Half = Half.BOTH
     volatile: bool = False
     size: int | None = None
+    visible: bool = False       # other microengines may use it
+    remote: bool = False        # it belongs to another microengine
 
 
 def _moved(node: Node, place: Node) -> Node:
@@ -75,7 +77,7 @@ class _Scope:
     number: int
     origin: Origin | None
     names: dict[Kind, dict[str, Declaration]] = field(default_factory=lambda: {Kind.REGISTER: {}, Kind.SIGNAL: {}})
-    synonyms: dict[str, Node] = field(default_factory=dict)
+    synonyms: dict[str, tuple[Node, Origin]] = field(default_factory=dict)
 
 
 class Scopes:
@@ -117,10 +119,11 @@ class Scopes:
         if known is not None:
             if known.origin == declaration.origin:
                 return      # the same line again, by a macro or a loop at file scope
-            self._findings.error(
-                DECLARED_TWICE, f"`{declaration.spelling}` is declared twice in one scope", declaration.origin,
-                notes=(Note("it was declared here", known.origin),), help="put one of the two uses between .begin and .end",
-            )
+            self._report_twice(declaration.spelling, declaration.origin, known.origin)
+            return
+        synonym = self._open[0 if everywhere else -1].synonyms.get(key)
+        if synonym is not None:
+            self._report_twice(declaration.spelling, declaration.origin, synonym[1])
             return
         names[key] = declaration
 
@@ -161,6 +164,26 @@ class Scopes:
             return None
         return self._symbol(scope.number, declaration, index)
 
+    def synonym(self, name: Node, operand: Node, origin: Origin) -> None:
+        """Enters a name for an operand in the innermost scope."""
+        scope, key = self._open[-1], name.text.lower()
+        for names in scope.names.values():
+            if key in names:
+                self._report_twice(name.text, origin, names[key].origin)
+                return
+        known = scope.synonyms.get(key)
+        if known is not None and known[1] != origin:
+            self._report_twice(name.text, origin, known[1])
+            return
+        scope.synonyms[key] = operand, origin
+        self._any_synonyms = True
+
+    def _report_twice(self, spelling: str, origin: Origin, known: Origin) -> None:
+        self._findings.error(
+            DECLARED_TWICE, f"`{spelling}` is declared twice in one scope", origin,
+            notes=(Note("it was declared here", known),), help="put one of the two uses between .begin and .end",
+        )
+
     def meant(self, node: Node) -> Node:
         """What a name is a synonym of here, moved to where the name stands; any other operand as it is."""
         if not self._any_synonyms or node.kind != "name":
@@ -168,7 +191,7 @@ class Scopes:
         key = node.text.lower()
         for scope in reversed(self._open):
             if key in scope.synonyms:
-                return _moved(scope.synonyms[key], node)
+                return _moved(scope.synonyms[key][0], node)
             if key in scope.names[Kind.REGISTER] or key in scope.names[Kind.SIGNAL]:
                 break
         return node
@@ -190,7 +213,8 @@ class Scopes:
             spelling = declaration.spelling if index is None else f"{declaration.spelling}[{index}]"
             symbol = self.symbols[name] = Symbol(
                 name, spelling, register_class(declaration.spelling), declaration.half, declaration.volatile,
-                None if index is None else unique, index, origin=declaration.origin,
+                None if index is None else unique, index, origin=declaration.origin, address_taken=declaration.visible,
+                visible=declaration.visible, remote=declaration.remote,
             )
         return symbol
 
@@ -228,7 +252,8 @@ class Scopes:
         symbol = self.signals.get(name)
         if symbol is None:
             symbol = self.signals[name] = SignalSymbol(
-                name, declaration.spelling, declaration.volatile, origin=declaration.origin
+                name, declaration.spelling, declaration.volatile, origin=declaration.origin, address_taken=declaration.visible,
+                visible=declaration.visible, remote=declaration.remote,
             )
         return symbol
 

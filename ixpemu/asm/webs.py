@@ -55,7 +55,7 @@ class Webs:
 
 def find(flow: Flow) -> Webs:
     """The webs of a program, with their rivals."""
-    graph = Graph.of(flow.successors, flow.entry[:1])
+    graph = Graph.of(flow.successors, flow.starts)
     webs = _split(flow, graph)
     webs.live = _liveness(webs, graph)
     webs.pending = _pending(webs, graph)
@@ -202,7 +202,7 @@ def _pending(webs: Webs, graph: Graph) -> list[int]:
     before = forward(graph, gain, lose)
     # What is not under way on some path is found as what may have been consumed, or not issued yet.
     everything = (1 << len(flow.flights)) - 1
-    absent = forward(graph, lose, gain, {flow.entry[0]: everything} if count else {})
+    absent = forward(graph, lose, gain, dict.fromkeys(flow.starts, everything) if count else {})
     webs.certain = [before[node] & ~absent[node] for node in range(count)]
     return [gain[node] | (before[node] & ~lose[node]) for node in range(count)]
 
