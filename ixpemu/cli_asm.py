@@ -114,6 +114,9 @@ def assemble_command(
         str | None, typer.Option("-REVISION_MAX", metavar="B1", help="Last stepping of the chip that is meant, __REVISION_MAX.")
     ] = None,
     revision: Annotated[str | None, typer.Option("-REVISION", metavar="A0", help="Both at once.")] = None,
+    require_declarations: Annotated[
+        bool, typer.Option("-R", help="Registers have to be declared: one without a .reg is an error.")
+    ] = False,
     pressure: Annotated[
         bool, typer.Option("--pressure", help="Print how many registers and signals each word needs, and where most are; also "
                            "where there are too few.")
@@ -149,7 +152,10 @@ def assemble_command(
         store = load_chip(chip or DEFAULT)["chip.control_store_words"]
         if pressure:
             needs = _pressure(file, include or [], defined, show=not json)
-        result = assemble_program(file, include=include or [], define=defined, store=store, repair=repair)
+        result = assemble_program(
+            file, include=include or [], define=defined, store=store, repair=repair,
+            require_declarations=require_declarations
+        )
         target = output if output is not None else file.with_suffix(SUFFIXES[chosen or "ixp"])
         outputs = {"-o": target} | ({} if listing is None else {"--list": listing})
         _keep_apart(result.sources.lines, {option: path for option, path in outputs.items() if path != STANDARD})

@@ -68,6 +68,7 @@ AGGREGATE = _code(4006, "an aggregate used wrongly")
 REGISTER_HALF = _code(4007, "a transfer register used against its read or write declaration")
 NAME_KIND = _code(4008, "a signal where a register belongs, or the other way round")
 PHYSICAL = _code(4009, "a physical name in an ordinary program, or the other way round")
+REGISTER_UNDECLARED = _code(4011, "a register that is not declared, where declarations are required")
 CONDITION_ALWAYS = _code(4010, "a run-time comparison that always comes out the same")
 
 DEFER_SLOT = _code(4101, "an instruction that may not stand in a defer slot")

@@ -83,7 +83,7 @@ class Condition:
             self._compare(node, Relation.NOT_EQUAL if when else Relation.EQUAL, zero, target)
 
     def _always(self, taken: bool, target: Target) -> None:
-        if taken:
+        if taken and self._output.reached:
             self._values.emit(make.branch(target))
 
     # Predicates

@@ -40,7 +40,7 @@ class DirectiveReader:
         self._findings.error(DIRECTIVE_OPERANDS, message, line.origin(node.start, node.end), help=help, notes=notes)
 
     def _list(self, statement: Statement, kinds: Sequence[str], what: str, declares: bool = False) -> list[Node]:
-        """The operands that are of one of `kinds`; the others, and an empty list, are reported. `declares`: they are new names."""
+        """The operands of one of `kinds`; the others, and an empty list, are reported. `declares`: they are new names."""
         head = statement.head
         if head is not None and not statement.operands:
             self._wrong(statement.line, head, f"`{head.text}` needs {what}")

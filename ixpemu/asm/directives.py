@@ -7,8 +7,8 @@ yet have a message of their own, so that nobody takes them for a typing mistake.
 from __future__ import annotations
 
 import difflib
-from dataclasses import replace
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from ixpemu.asm.directive_base import DirectiveReader
 from ixpemu.asm.expressions import number
@@ -20,7 +20,7 @@ from ixpemu.asm.program import FactKind, FlowFact, Half, Instruction, Probe, Pro
 from ixpemu.asm.scope import Declaration, Kind, Scopes, register_class
 from ixpemu.asm.source import Line
 from ixpemu.asm.syntax import Node, Statement
-from ixpemu.codes import AGGREGATE, DIRECTIVE_UNKNOWN, NUMBER, PHYSICAL, SCOPE_UNBALANCED
+from ixpemu.codes import AGGREGATE, DIRECTIVE_UNKNOWN, DIRECTIVE_UNSUPPORTED, NUMBER, PHYSICAL, SCOPE_UNBALANCED
 from ixpemu.diagnostics import Note
 from ixpemu.isa.model import Operation, RegisterClass
 
@@ -77,10 +77,9 @@ class Directives(DirectiveReader):
             return
         known = [*self.actions, *UNSUPPORTED, *self._others]
         close = difflib.get_close_matches(name, known, 1)
-        directives = ", ".join([*self.actions, *sorted(self._others)])
         self._findings.error(
             DIRECTIVE_UNKNOWN, f"there is no directive `{head.text}`", statement.line.origin(head.start, head.end),
-            help=f"did you mean `{close[0]}`?" if close else f"the directives are {directives}",
+            help=f"did you mean `{close[0]}`?" if close else "docs/statements.md lists all there are",
         )
 
     # Declarations
@@ -148,6 +147,12 @@ class Directives(DirectiveReader):
         qualifiers: set[str] = set()
         for position, node in enumerate(nodes):
             word = node.text.lower()
+            if node.kind == "name" and word in ("visible", "remote", "extern"):
+                self._findings.error(
+                    DIRECTIVE_UNSUPPORTED, f"`{word}` is not supported yet", line.origin(node.start, node.end),
+                    help="names of other microengines need the linker",
+                )
+                return None, []
             if node.kind != "name" or word not in allowed:
                 return self._names_alone(line, qualifiers, nodes[position:], allowed)
             qualifiers.add(word)

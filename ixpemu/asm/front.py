@@ -53,11 +53,13 @@ def read_program(
     include: Sequence[str | Path] = (),
     define: Mapping[str, str | int | None] | None = None,
     findings: Findings | None = None,
+    require_declarations: bool = False,
 ) -> Program:
     """The program of the file `path`, or of `text` (`path` then only names it, `<text>` by default).
 
     `include` are the folders searched by `#include`, `define` the symbols of `-D`. Warnings are left in `findings`. Raises
-    `AssemblyError` with every diagnostic where there is an error, at most `findings.MOST_ERRORS` of them.
+    `AssemblyError` with every diagnostic where there is an error, at most `findings.MOST_ERRORS` of them. `require_declarations`:
+    a register that no .reg declares is an error.
     """
     if findings is None:
         findings = Findings()
@@ -71,7 +73,7 @@ def read_program(
         complete = not any(diagnostic.code in _INCOMPLETE for diagnostic in findings.diagnostics)
         parsed = parse(preprocessed, complete)
         if complete:
-            lower(parsed, preprocessed, instruction_set(), findings, program)
+            lower(parsed, preprocessed, instruction_set(), findings, program, require_declarations)
         else:
             for line in parsed:
                 line.report(findings)
@@ -184,13 +186,14 @@ def _remains(line: Line) -> Statement:
 
 
 def lower(
-    parsed: Sequence[Parsed], preprocessed: Preprocessed, isa: InstructionSet, findings: Findings, program: Program
+    parsed: Sequence[Parsed], preprocessed: Preprocessed, isa: InstructionSet, findings: Findings, program: Program,
+    require_declarations: bool = False,
 ) -> None:
     """Fills `program` from statements: names are resolved and instructions made, in the order of the text."""
     labels = Labels(findings, preprocessed.parents)
     statements = [line.statement for line in parsed]
     names = _define_labels(statements, labels)
-    scopes = Scopes(findings)
+    scopes = Scopes(findings, require_declarations)
     first = next((statement.head for statement in statements if statement.head is not None or statement.labels), None)
     program.physical = first is not None and first.kind == "directive" and first.text.lower() == ".physical"
     operands = OperandReader(isa, scopes, labels, findings, program.physical)

@@ -99,6 +99,7 @@ def insert(program: Program, before: Mapping[int, Sequence[Operation]], entry: S
     return replace(
         program, instructions=instructions, labels={name: place_of[place] for name, place in program.labels.items()},
         probes=[replace(probe, index=place_of[probe.index]) for probe in program.probes],
+        subroutines=[replace(one, first=place_of[one.first], behind=place_of[one.behind]) for one in program.subroutines],
     )
 
 

@@ -68,15 +68,18 @@ def assemble(
     define: Mapping[str, str | int | None] | None = None,
     store: int = CONTROL_STORE_WORDS,
     repair: bool = False,
+    require_declarations: bool = False,
 ) -> Image:
     """The image of the source file `path`, or of `text`.
 
     `include`: folders for #include (or one), `define`: symbols as if by #define, `store`: words of the control store that the
-    program has to fit, `repair`: insert moves and use local memory where registers do not do. Raises `AssemblyError`, whose
-    `diagnostics` hold every finding, or `UserError` for a file that cannot be read. For warnings and listings:
-    `assemble_program`.
+    program has to fit, `repair`: insert moves and use local memory where registers do not do, `require_declarations`: a register
+    without a .reg is an error. Raises `AssemblyError`, whose `diagnostics` hold every finding, or `UserError` for a file that
+    cannot be read. For warnings and listings: `assemble_program`.
     """
-    return assemble_program(path, text=text, include=include, define=define, store=store, repair=repair).image
+    return assemble_program(
+        path, text=text, include=include, define=define, store=store, repair=repair, require_declarations=require_declarations
+    ).image
 
 
 def assemble_program(
@@ -87,6 +90,7 @@ def assemble_program(
     define: Mapping[str, str | int | None] | None = None,
     store: int = CONTROL_STORE_WORDS,
     repair: bool = False,
+    require_declarations: bool = False,
 ) -> Assembly:
     """As `assemble`, but with all that was found and made on the way."""
     if path is None and text is None:
@@ -97,7 +101,9 @@ def assemble_program(
         arguments.text("a source text", text, "give a str; bytes have to be decoded")
     include, define = arguments.folders("a folder for #include", include), _definitions(define)
     findings = Findings()
-    program = read_program(path, text=text, include=include, define=define, findings=findings)
+    program = read_program(
+        path, text=text, include=include, define=define, findings=findings, require_declarations=require_declarations
+    )
     try:
         return back_end(program, findings, store, repair)
     except Stopped:

@@ -12,7 +12,7 @@ from ixpemu.asm.findings import Findings
 from ixpemu.asm.operands import OperandReader
 from ixpemu.asm.output import Output
 from ixpemu.asm.program import Fixed, Program, SignalSymbol, Symbol
-from ixpemu.asm.scope import Kind, Scopes, register_class, spoken
+from ixpemu.asm.scope import Kind, Scopes, register_class, with_article
 from ixpemu.asm.source import Line
 from ixpemu.asm.syntax import Node, Statement
 from ixpemu.diagnostics import Note, Origin
@@ -34,13 +34,13 @@ class Placement(DirectiveReader):
             ".reg_addr": self._reg_addr, ".operand_synonym": self._synonym,
         }
 
-    def _form(self, statement: Statement, count: int, form: str) -> list[Node] | None:
-        """The operands if there are `count` of them and the first can be a name; None after a message."""
+    def _form(self, statement: Statement, what: str, form: str) -> list[Node] | None:
+        """The operands if there are as many as in `form` and the first can be a name; None after a message."""
         head, nodes = statement.head, [self._operands.meant(node) for node in statement.operands]
         if head is None or self._refused_in_physical(statement):
             return None
-        if len(nodes) != count or nodes[0].kind not in ("name", "member"):
-            self._wrong(statement.line, nodes[0] if nodes else head, f"this is no `{head.text}`", f"write `{form}`")
+        if len(nodes) != len(form.split()) - 1 or nodes[0].kind not in ("name", "member"):
+            self._wrong(statement.line, nodes[0] if nodes else head, f"`{head.text}` needs {what}", f"write `{form}`")
             return None
         return nodes
 
@@ -56,7 +56,7 @@ class Placement(DirectiveReader):
 
     def _addr(self, statement: Statement) -> None:
         """`.addr name n`: a transfer register, a next-neighbour register or a signal; an aggregate from n on."""
-        nodes = self._form(statement, 2, ".addr $name 3")
+        nodes = self._form(statement, "a name and a number", ".addr $name 3")
         if nodes is None:
             return
         line, name = statement.line, nodes[0]
@@ -70,20 +70,21 @@ class Placement(DirectiveReader):
                 self._scopes.signals[signal.name] = replace(signal, fixed=Fixed(number, None, line.whole()))
             return
         if register_class(name.text) in _BANKED:
-            self._wrong(line, name, f"`{name.text}` is a {spoken(register_class(name.text))}, which has a bank besides its number",
+            kind = with_article(register_class(name.text))
+            self._wrong(line, name, f"`{name.text}` is {kind}, which has a bank besides its number",
                         f"write `.areg {name.text} {number}` or `.breg {name.text} {number}`")
             return
         for offset, symbol in enumerate(self._symbols(line, name)):
             self._fix(line, name, symbol, number + offset, None)
 
     def _banked(self, statement: Statement, bank: str) -> None:
-        nodes = self._form(statement, 2, f".{bank}reg name 3")
+        nodes = self._form(statement, "a name and a number", f".{bank}reg name 3")
         if nodes is not None:
             self._fix_banked(statement.line, nodes[0], nodes[1], bank)
 
     def _reg_addr(self, statement: Statement) -> None:
         """`.reg_addr name n A`: as `.areg name n`."""
-        nodes = self._form(statement, 3, ".reg_addr name 3 A")
+        nodes = self._form(statement, "a name, a number and a bank", ".reg_addr name 3 A")
         if nodes is None:
             return
         bank = nodes[2].text.lower()
@@ -97,7 +98,7 @@ class Placement(DirectiveReader):
         if number is None:
             return
         if register_class(name.text) not in _BANKED:
-            self._wrong(line, name, f"`{name.text}` is in no bank: it is a {spoken(register_class(name.text))}",
+            self._wrong(line, name, f"`{name.text}` is in no bank: it is {with_article(register_class(name.text))}",
                         f"write `.addr {name.text} {number}`")
             return
         for offset, symbol in enumerate(self._symbols(line, name)):
@@ -124,7 +125,7 @@ class Placement(DirectiveReader):
         if head is None or self._refused_in_physical(statement):
             return
         if len(nodes) != 2 or nodes[0].kind != "name":
-            self._wrong(line, nodes[0] if nodes else head, "this is no `.operand_synonym`",
+            self._wrong(line, nodes[0] if nodes else head, "`.operand_synonym` needs a name and an operand",
                         "write `.operand_synonym name operand`, e.g. `.operand_synonym length $header[2]`")
             return
         self._scopes.synonym(nodes[0], self._operands.meant(nodes[1]), line.origin(nodes[0].start, nodes[0].end))

@@ -110,8 +110,8 @@ class FactKind(Enum):
 class FlowFact:
     """One name of one flow directive. It holds immediately before the instruction it is attached to.
 
-    `name` is a `Symbol` name for SET and USE and a `SignalSymbol` name for those of signals. `half` narrows SET and USE of a transfer
-    register: without further word `.set $x` means the read half and `.use $x` the write half, if the symbol has both.
+    `name` is a `Symbol` name for SET and USE and a `SignalSymbol` name for those of signals. `half` narrows SET and USE
+    of a transfer register: without further word `.set $x` means the read half and `.use $x` the write half, if there are both.
     """
 
     kind: FactKind

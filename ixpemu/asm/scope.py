@@ -17,7 +17,16 @@ from ixpemu.asm.expressions import signed
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.program import Half, SignalSymbol, Symbol
 from ixpemu.asm.syntax import Node
-from ixpemu.codes import AGGREGATE, DECLARED_TWICE, LABEL_TWICE, LABEL_UNDEFINED, NAME_KIND, SCOPE_UNBALANCED, SIGNAL_UNDECLARED
+from ixpemu.codes import (
+    AGGREGATE,
+    DECLARED_TWICE,
+    LABEL_TWICE,
+    LABEL_UNDEFINED,
+    NAME_KIND,
+    REGISTER_UNDECLARED,
+    SCOPE_UNBALANCED,
+    SIGNAL_UNDECLARED,
+)
 from ixpemu.diagnostics import Note, Origin
 from ixpemu.isa.model import RegisterClass
 
@@ -54,6 +63,11 @@ def spoken(cls: RegisterClass) -> str:
     return _SPOKEN.get(cls, "indexed register")
 
 
+def with_article(cls: RegisterClass) -> str:
+    """The class in words, with `a` or `an`."""
+    return f"{'an' if cls in (RegisterClass.ABSOLUTE, RegisterClass.SRAM) else 'a'} {spoken(cls)}"
+
+
 @dataclass(frozen=True, slots=True)
 class Declaration:
     """One name of a `.reg` or `.sig`. `size` is the number of members of an aggregate, None for a single register."""
@@ -83,7 +97,8 @@ class _Scope:
 class Scopes:
     """The open scopes while a program is read from top to bottom, and every symbol that was used so far."""
 
-    def __init__(self, findings: Findings) -> None:
+    def __init__(self, findings: Findings, require_declarations: bool = False) -> None:
+        self._required = require_declarations
         self.symbols: dict[str, Symbol] = {}
         self.signals: dict[str, SignalSymbol] = {}
         self.trust_signals = False      # a bad `.sig` line: do not complain about undeclared signals
@@ -235,10 +250,20 @@ class Scopes:
             return None
         scope = self._open[0]
         declaration = Declaration(spelling, origin)
+        if self._required:
+            self._report_undeclared(spelling, origin)
         scope.names[Kind.REGISTER][spelling.lower()] = declaration
         symbol = replace(self._symbol(0, declaration, None), declared=False)
         self.symbols[symbol.name] = symbol
         return symbol
+
+    def _report_undeclared(self, spelling: str, origin: Origin) -> None:
+        names = {name: one.spelling for scope in self._open for name, one in scope.names[Kind.REGISTER].items()}
+        close = difflib.get_close_matches(spelling.lower(), names, 1)
+        self._findings.error(
+            REGISTER_UNDECLARED, f"the register `{spelling}` is not declared", origin,
+            help=f"did you mean `{names[close[0]]}`?" if close else f"declare it: `.reg {spelling}`",
+        )
 
     def signal(self, spelling: str, origin: Origin) -> SignalSymbol | None:
         """The signal that `spelling` means here; None after a message."""

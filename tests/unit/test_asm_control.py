@@ -140,3 +140,32 @@ def test_instructions_of_a_condition_stand_where_it_stands() -> None:
     made = [(i.operation.mnemonic, i.origin.span) for i in program.instructions[2:-2]]
     spans = [(name, span.line, span.column, span.length) for name, span in made]
     assert spans == [("alu", 4, 6, 6), ("bne", 4, 6, 6), *[(name, 5, 6, 11) for name in ("immed", "immed_w1", "alu", "ble")]]
+
+
+def test_subroutines_call_each_other_and_return() -> None:
+    text = """
+.reg ret inner
+    load_addr[ret, one#]
+    br[outer#]
+one#:
+    load_addr[ret, two#]
+    br[outer#], defer[1]
+    alu[done, done, +, 16]
+two#:
+.if (0)
+.subroutine
+outer#:
+    alu[done, done, +, 1]
+    load_addr[inner, within#]
+    br[helper#]
+within#:
+    rtn[ret]
+.endsub
+.subroutine
+helper#:
+    alu[done, done, +, 2]
+    rtn[inner]
+.endsub
+.endif
+"""
+    assert ran(text) == 22

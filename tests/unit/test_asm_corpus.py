@@ -1,8 +1,8 @@
 """The cases of tests/corpus/asm, through the whole assembler.
 
-Sections: `source`, `file NAME` (for #include); results: `statements` (what the preprocessor makes; alone, nothing else is run),
-`errors` (every diagnostic as it is shown; none may appear in a case without this section), `words`, `listing`. Whatever
-assembles is judged besides.
+Sections: `source`, `file NAME` (for #include), `options` (arguments of `assemble_program` that are to be true); results:
+`statements` (what the preprocessor makes; alone, nothing else is run), `errors` (every diagnostic as it is shown; none may
+appear in a case without this section), `words`, `listing`. Whatever assembles is judged besides.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from ixpemu.diagnostics import AssemblyError, Sources, render
 from ixpemu.isa import instruction_set
 from tests.support.corpus import CORPUS, cases, check, load
 
-GIVEN = ("source", "file")
+GIVEN = ("source", "file", "options")
 RESULTS = ("statements", "errors", "words", "listing")
 
 
@@ -68,7 +68,7 @@ def test_case(path, tmp_path, monkeypatch, update_goldens):
             return
     assembly = None
     try:
-        assembly = assemble_program("case.uc", include=["."])
+        assembly = assemble_program("case.uc", include=["."], **dict.fromkeys(case.sections.get("options", "").split(), True))
         diagnostics = assembly.diagnostics
     except AssemblyError as error:
         diagnostics = error.diagnostics

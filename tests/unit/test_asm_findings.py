@@ -19,7 +19,6 @@ ELSEWHERE = {
     codes.REPAIR_MOVE: "only with --repair; tests/unit/test_asm_repair.py",
     codes.REPAIR_SPILL: "only with --repair; tests/unit/test_asm_repair.py",
     codes.REPAIR_FAILED: "only with --repair; tests/unit/test_asm_repair.py",
-    codes.FIXED_PLACE: "no directive gives a place yet; tests/unit/test_asm_fixed.py",
 }
 
 
