@@ -172,10 +172,11 @@ class Block:
         self.dirty = kept
         self.text.label(go)
 
-    def execute(self, record: Any) -> str | None:
-        """Write what a private instruction does besides going on; returns its condition if it is a branch, as an i1."""
+    def execute(self, record: Any, pc: int) -> str | None:
+        """Write what the private instruction at an address does besides going on; returns the condition of a branch, an i1."""
         op = int(record["op"])
         case = self.cases[op]
+        self.text.do(f"; {pc}: {case.variant.name}")
         names: dict[str, str] = {}
 
         def lookup(name: str) -> str:

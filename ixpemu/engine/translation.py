@@ -181,7 +181,7 @@ class _Program:
             block.look(record, address)
             if int(record["special"]):
                 block.look_at_pointers(record, address)
-            condition = block.execute(record)
+            condition = block.execute(record, address)
             if condition is not None:
                 self._branch(block, address, condition, slots)
                 return
@@ -212,7 +212,7 @@ class _Program:
         text.label(taken)
         for k, slot in enumerate(slots):
             block.look(self.code[slot], slot, (len(slots) - k, target, abort))
-            block.execute(self.code[slot])
+            block.execute(self.code[slot], slot)
         if slots:
             for name, value in (("after", number(AFTER_NOTHING)), ("after_pc", target), ("after_abort", abort)):
                 text.store("i32", value, "%engine", offset_of(name))
