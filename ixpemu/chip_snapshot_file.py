@@ -9,8 +9,8 @@ The file, numbers least significant byte first:
     "END "      a section of 32 bytes, not packed: SHA-256 of all bytes before it. Nothing follows.
 
 Sections, in this order and each once: `CHIP` a plain value (chip_plain.py) with the cycle, the parameters, the length of the
-journal and `numbering` below; `STAT` the state record as it is in memory; `PAGE` the numbers of the pages of memory that were ever
-written, 4 bytes each, then the pages; `PORT` and `AGNT` plain values. Frames still to arrive are in `PORT`: a file needs no other.
+journal and `numbering` below; `STAT` the state record as it is in memory; `PAGE` the numbers of the pages of memory that were
+ever written, 4 bytes each, then the pages; `PORT` and `AGNT` plain values. Frames still to arrive are in `PORT`.
 
 Digests find damage, not malice: a state that somebody has made up and signed can make compiled code do anything. Read files of
 people whose programs you would run.
