@@ -15,6 +15,8 @@ from ixpemu.asm.flow import File, Flow, Kind, Site
 from ixpemu.asm.graphs import Colouring
 from ixpemu.asm.numbers import cells_of
 
+MOST_ALIKE = 64     # registers that are looked at as copies of one value: more than a context has
+
 
 @dataclass(frozen=True, slots=True)
 class Copy:
@@ -59,14 +61,14 @@ def alike(flow: Flow, graph: Graph, copies: Sequence[Copy], of_occurrence: Seque
     over = forward(graph, [end & ~begin for end, begin in zip(ends, begins, strict=True)], begins, start)
     out = {}
     for copy in copies:
-        mask, holding, grown = 1 << copy.source, everything & ~over[copy.node], True
-        while grown:
-            grown = False
-            for number in cells_of(holding):
-                pair = 1 << copies[number].source | 1 << copies[number].target
-                if mask & pair and mask | pair != mask:
-                    mask |= pair
-                    grown = True
+        holding, reached = everything & ~over[copy.node], [copy.source]
+        mask = 1 << copy.source
+        for web in reached:
+            for number in cells_of(involved[web] & holding):
+                for other in (copies[number].source, copies[number].target):
+                    if not mask >> other & 1 and len(reached) < MOST_ALIKE:
+                        mask |= 1 << other
+                        reached.append(other)
         out[copy.node] = mask
     return out
 

@@ -59,6 +59,7 @@ class _Builder:
         self.wait: dict[int, int] = {}      # instruction -> its WAIT point
         self.returns = return_places(program, facts)
         self.labelled = set(program.labels.values())
+        self.anywhere: int | None = None
         self.probes: dict[int, list[int]] = {}      # instruction -> probes there
         for number, probe in enumerate(program.probes):
             self.probes.setdefault(probe.index, []).append(number)
@@ -318,9 +319,7 @@ class _Builder:
             return
         self.flow.guessed_jumps.append(index)
         self.flow.successors[node] += [one for one in self.flow.reentries if one not in self.flow.successors[node]]
-        for name, place in self.program.labels.items():
-            if name not in self.program.made_labels:
-                self._follow(node, place)
+        self.flow.successors[node].append(self._anywhere())
         for operand in facts.branch.targets if facts.branch is not None else ():
             base = operation.operands[operand]
             if not isinstance(base, Target) or base.name not in self.program.labels:
@@ -329,6 +328,15 @@ class _Builder:
             while place < len(self.program.instructions) and place not in self.labelled:
                 self._follow(node, place)
                 place += 1
+
+    def _anywhere(self) -> int:
+        """The point from which control goes to any label of the text: one for all jumps, so that their edges do not multiply."""
+        if self.anywhere is None:
+            labels = self.program.labels.items()
+            places = sorted({place for name, place in labels if name not in self.program.made_labels})
+            self.anywhere = self._node(len(self.program.instructions), Kind.FACT)
+            self.flow.successors[self.anywhere] = [self.flow.entry[place] for place in places if place < len(self.flow.entry)]
+        return self.anywhere
 
     def _turns(self, index: int) -> bool:
         """Whether something else than the next instruction comes behind instruction `index` and its defer slots."""

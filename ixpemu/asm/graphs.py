@@ -154,3 +154,35 @@ class OffsetUnion:
         self.parent[right_root] = left_root
         self.offset[right_root] = left_offset + distance - right_offset
         return True
+
+
+class Sides:
+    """Sets of nodes of which it is known who is on the same side as whom; `fixed` ones are on a given side."""
+
+    def __init__(self, nodes: int, fixed: Mapping[int, int]) -> None:
+        self._parent = list(range(nodes + 1))
+        self._turned = [0] * (nodes + 1)        # against the parent
+        for node, side in fixed.items():        # the last node is on side 0
+            self._join(node, nodes, side)
+
+    def _find(self, node: int) -> tuple[int, int]:
+        path = []
+        while self._parent[node] != node:
+            path.append(node)
+            node = self._parent[node]
+        turned = 0
+        for member in reversed(path):
+            turned ^= self._turned[member]
+            self._parent[member], self._turned[member] = node, turned
+        return node, turned
+
+    def _join(self, left: int, right: int, turned: int) -> bool:
+        (one, mine), (other, theirs) = self._find(left), self._find(right)
+        if one == other:
+            return mine ^ theirs == turned
+        self._parent[one], self._turned[one] = other, mine ^ theirs ^ turned
+        return True
+
+    def part(self, left: int, right: int) -> bool:
+        """Puts two nodes on different sides. False if they are known to be on the same."""
+        return self._join(left, right, 1)

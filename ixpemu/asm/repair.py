@@ -7,6 +7,7 @@ Where that cannot be, the program stays as it is and its errors with it. Transfe
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 
 from ixpemu import codes
@@ -14,7 +15,7 @@ from ixpemu.asm import banks, flow_builder, loops
 from ixpemu.asm import webs as live_ranges
 from ixpemu.asm.findings import Findings, Stopped
 from ixpemu.asm.flow import File, Site
-from ixpemu.asm.graphs import Edge, OddCycle, is_bipartite_without, two_colour
+from ixpemu.asm.graphs import Edge, OddCycle, Sides
 from ixpemu.asm.insertion import Gaps, insert, with_operand
 from ixpemu.asm.limits import Limits
 from ixpemu.asm.numbers import Outcome
@@ -71,7 +72,7 @@ class _Worker:
             edges = banks.pair_edges(webs)
             colouring = banks.divide(webs, edges)
             if isinstance(colouring, OddCycle):
-                self.part(webs, edges, colouring)
+                self.part(webs, edges)
                 continue
             if not isinstance(banks.allocate_gprs(webs, edges, colouring, self.limits), Outcome):
                 self.notes += self.spilling.notes()
@@ -88,28 +89,30 @@ class _Worker:
         symbol = Symbol(name, f"repair{self.made}", RegisterClass.GPR)
         return replace(program, symbols={**program.symbols, name: symbol}), Register(RegisterClass.GPR, name=name)
 
-    def part(self, webs: Webs, edges: list[Edge], first: OddCycle) -> None:
-        """Breaks every circle of pairs: in each, the pair that is executed least often and breaks most."""
+    def part(self, webs: Webs, edges: list[Edge]) -> None:
+        """Breaks every circle of pairs. Pairs are kept in the order of what it would cost to part them, so that what closes a
+        circle of odd length is the cheapest of it."""
         depth, gaps = loops.depths(webs.flow.successors), Gaps(webs.flow, self.isa)
+        pairs: dict[tuple[int, int], list[Edge]] = {}
+        for edge in edges:
+            pairs.setdefault((min(edge.left, edge.right), max(edge.left, edge.right)), []).append(edge)
+
+        def cost(pair: list[Edge]) -> float:
+            ways = (self.way(webs, gaps, edge) for edge in pair)
+            depths = (depth[webs.flow.entry[edge.reason]] for edge in pair)
+            return sum(math.inf if way is None else 10**deep for way, deep in zip(ways, depths, strict=True))
+
         before: dict[int, list[Operation]] = {}
-        left, cycle, fixed = edges, first, banks.fixed_banks(webs)
-        while True:
-            ways: list[tuple[int, bool, int, Edge, tuple[int, int]]] = []
-            for edge in cycle.edges:
+        kept = Sides(len(webs.webs), banks.fixed_banks(webs))
+        for _, (left, right), pair in sorted((-cost(pair), ends, pair) for ends, pair in pairs.items()):
+            if kept.part(left, right):
+                continue
+            for edge in pair:
                 way = self.way(webs, gaps, edge)
-                if way is not None:
-                    breaks = is_bipartite_without(len(webs.webs), left, edge.reason, fixed)
-                    ways.append((depth[webs.flow.entry[edge.reason]], not breaks, len(ways), edge, way))
-            if not ways:
-                line = self.program.instructions[cycle.edges[0].reason].origin.span.line
-                raise Failed(f"no pair of the circle through line {line} has a place for a move before it")
-            *_, edge, (operand, place) = min(ways, key=lambda one: one[:3])
-            self.move(edge.reason, operand, place, before, depth[webs.flow.entry[edge.reason]])
-            left = [one for one in left if one.reason != edge.reason]
-            result = two_colour(len(webs.webs), left, fixed)
-            if not isinstance(result, OddCycle):
-                break
-            cycle = result
+                if way is None:
+                    line = self.program.instructions[edge.reason].origin.span.line
+                    raise Failed(f"there is no place for a move before line {line}, and it has to be there")
+                self.move(edge.reason, *way, before, depth[webs.flow.entry[edge.reason]])
         self.program = insert(self.program, before)
 
     def way(self, webs: Webs, gaps: Gaps, edge: Edge) -> tuple[int, int] | None:
@@ -171,7 +174,11 @@ def _codes_unused(webs: Webs, place: int) -> bool:
         if node in seen:
             continue
         seen.add(node)
-        facts = flow.facts[flow.nodes[node].instruction]
+        instruction = flow.nodes[node].instruction
+        if instruction >= len(flow.facts):
+            queue += flow.successors[node]
+            continue
+        facts = flow.facts[instruction]
         if facts.reads_cc:
             return False
         if not facts.writes_cc:

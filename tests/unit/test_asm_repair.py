@@ -78,7 +78,7 @@ def test_a_table_of_jumps_keeps_its_distances() -> None:
         assemble_program(text=text, repair=True)
     assert {one.code for one in caught.value.diagnostics if one.severity is Severity.ERROR} == {codes.BANK_CONFLICT}
     said = next(one.message for one in caught.value.diagnostics if one.code == codes.REPAIR_FAILED)
-    assert said == "--repair does not help here: no pair of the circle through line 11 has a place for a move before it"
+    assert said == "--repair does not help here: there is no place for a move before line 11, and it has to be there"
 
 
 def test_an_absolute_source_moves_where_the_codes_are_not_needed() -> None:
