@@ -19,6 +19,7 @@ from ixpemu.chip_bus import XScaleBus
 from ixpemu.chip_csrs import Cap, Hash, Msf
 from ixpemu.chip_deadlock import deadlock
 from ixpemu.chip_drive import Drive
+from ixpemu.chip_initial import apply, check_closed
 from ixpemu.chip_memory import Memory, Scratch, flag_pages
 from ixpemu.chip_observe import Sink, kinds_of
 from ixpemu.chip_parameters import configure
@@ -210,8 +211,10 @@ class Chip:
                 codes.PROGRAM_UNUSABLE, f"{arguments.shown(image)} is no image",
                 help="make one by assemble(path) or Image.load(path); load_words takes bare words",
             )
+        check_closed(image)
         self.load_words(me, image.words, contexts=image.contexts, start=False)
         self.images[me] = image
+        apply(self, me, image)
         if start:
             self.start(me)
         for probe in image.probes:

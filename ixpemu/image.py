@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from ixpemu import arguments, codes
 from ixpemu.diagnostics import UserError, user_error
+from ixpemu.image_links import Links
 
 if TYPE_CHECKING:
     import numpy as np
@@ -125,7 +126,7 @@ class Image:
     `values`: the 40-bit words; a control store holds 4,096. `contexts`: 8 or 4. `labels`: name, with its `#`, to word address.
     `registers`: unique name (`l0000!count`) to physical register (`a5`); a name that lives in several has them separated by
     blanks, in order of the text; `Names` finds plain ones too. `ranges`: where each name lives. `debug`: one entry per word, or
-    empty.
+    empty. `links`: what the linker and the loader have to do.
     """
 
     values: tuple[int, ...]
@@ -135,6 +136,7 @@ class Image:
     debug: tuple[WordOrigin, ...] = ()
     probes: tuple[Probe, ...] = ()
     ranges: tuple[LiveRange, ...] = ()
+    links: Links = field(default_factory=Links)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "registers", Names(self.registers))
@@ -167,7 +169,8 @@ class Image:
     __hash__ = None  # type: ignore[assignment]     # holds mappings
 
     def _described(self) -> tuple[object, ...]:
-        return self.values, self.contexts, dict(self.labels), dict(self.registers), self.debug, self.probes, self.ranges
+        registers = dict(self.registers)
+        return self.values, self.contexts, dict(self.labels), registers, self.debug, self.probes, self.ranges, self.links
 
     def save(self, path: str | Path, format: str | None = None) -> None:
         """Write the image to `path` as `ixp`, `words`, `ucode-c` or `bin`; by default as the suffix says, else as `ixp`."""

@@ -29,10 +29,12 @@ from ixpemu.arguments import shown
 from ixpemu.diagnostics import UserError, user_error
 from ixpemu.files import MOST_TEXT, read_bytes, write_atomically
 from ixpemu.image import WORD_BYTES, Image, LiveRange, Place, Probe, WordOrigin
+from ixpemu.image_links import REGIONS, Export, Fixup, Initial, Links, NamedMemory, is_well_formed
 
 FORMATS = ("ixp", "words", "ucode-c", "bin")
 _SUFFIXES = {".ixp": "ixp", ".words": "words", ".c": "ucode-c", ".h": "ucode-c", ".bin": "bin"}
 _VERSION = 1
+_LINKED_VERSION = 2     # with what is left to the linker and the loader
 _T = TypeVar("_T")
 
 
@@ -180,10 +182,31 @@ def _word_line(word: int, origin: WordOrigin | None) -> str:
     return f"{word:010x} {_quote(origin.place.file)} {origin.place.line}{calls} {_quote(origin.source)}"
 
 
+def _link_lines(links: Links) -> list[str]:
+    """The sections that version 2 has behind those of version 1."""
+    lines = [f"imports {len(links.imports)}", *map(_quote, links.imports), f"memories {len(links.memories)}"]
+    for memory in links.memories:
+        address = "-" if memory.address is None else memory.address
+        scope = "shared" if memory.shared else "own"
+        lines.append(f"{_quote(memory.name)} {_quote(memory.region)} {memory.size} {memory.align} {_quote(scope)} {address}")
+    lines += [f"exports {len(links.exports)}"]
+    lines += [f"{_quote(one.name)} {_quote(one.kind)} {_quote(one.place)}" for one in links.exports]
+    lines += [f"fixups {len(links.fixups)}"]
+    for fixup in links.fixups:
+        values = "".join(f" {operand} {_quote(expression)}" for operand, expression in fixup.values)
+        lines.append(f"{fixup.address} {_quote(fixup.text)}{values}")
+    lines += [f"initial {len(links.initial)}"]
+    for one in links.initial:
+        context = "-" if one.context < 0 else one.context
+        values = "".join(f" {_quote(value)}" for value in one.values)
+        lines.append(f"{_quote(one.kind)} {_quote(one.target)} {one.offset} {context}{values}")
+    return lines
+
+
 def _write_ixp(image: Image) -> bytes:
     words = image.values
     origins = image.debug if len(image.debug) == len(words) else [None] * len(words)
-    lines = [f"ixp {_VERSION}", f"contexts {image.contexts}", f"words {len(words)}"]
+    lines = [f"ixp {_LINKED_VERSION if image.links else _VERSION}", f"contexts {image.contexts}", f"words {len(words)}"]
     lines += [_word_line(word, origin) for word, origin in zip(words, origins, strict=True)]
     lines += [f"labels {len(image.labels)}", *(f"{_quote(name)} {address}" for name, address in image.labels.items())]
     lines += [f"registers {len(image.registers)}"]
@@ -192,6 +215,8 @@ def _write_ixp(image: Image) -> bytes:
     lines += [f"{_quote(r.name)} {_quote(r.register)} {r.first} {r.last}" for r in image.ranges]
     lines += [f"probes {len(image.probes)}"]
     lines += [f"{_quote(p.name)} {p.address} {_quote(p.key)}" for p in image.probes]
+    if image.links:
+        lines += _link_lines(image.links)
     body = ("\n".join(lines) + "\n").encode()
     return body + f"end {zlib.crc32(body):08x}\n".encode()
 
@@ -269,14 +294,50 @@ def _read_word_line(records: _Records) -> tuple[int, WordOrigin | None]:
     return int(word, 16), WordOrigin(Place(str(fields[0]), int(fields[1])), str(fields[-1]), calls)
 
 
+def _read_links(records: _Records, words: int) -> Links:
+    """The sections of version 2."""
+    imports = tuple(str(row[0]) for row in records.table("imports", str))
+    memories, exports, fixups, initial = [], [], [], []
+    for _ in range(records.header("memories")):
+        row = records.next()
+        if len(row) != 6 or [type(one) for one in row[:5]] != [str, str, int, int, str] or row[1] not in REGIONS:
+            raise records.damaged("not a row of 'memories'")
+        size, align = int(row[2]), int(row[3])
+        if not (isinstance(row[5], int) or row[5] == "-") or align < 1 or row[4] not in ("shared", "own"):
+            raise records.damaged("not a row of 'memories'")
+        address = None if row[5] == "-" else int(row[5])
+        memories.append(NamedMemory(str(row[0]), str(row[1]), size, align, row[4] == "shared", address))
+    for row in records.table("exports", str, str, str):
+        exports.append(Export(str(row[0]), str(row[1]), str(row[2])))
+    for _ in range(records.header("fixups")):
+        row = records.next()
+        values = list(zip(row[2::2], row[3::2], strict=False))
+        if len(row) < 4 or len(row) % 2 or not isinstance(row[0], int) or row[0] >= words or not isinstance(row[1], str) or any(
+            not isinstance(operand, int) or not is_well_formed(str(expression)) for operand, expression in values
+        ):
+            raise records.damaged("not a row of 'fixups'")
+        fixups.append(Fixup(row[0], row[1], tuple((int(operand), str(expression)) for operand, expression in values)))
+    names = {memory.name for memory in memories}
+    for _ in range(records.header("initial")):
+        row = records.next()
+        context = -1 if len(row) > 3 and row[3] == "-" else row[3] if len(row) > 3 else None
+        if len(row) < 5 or row[0] not in ("memory", "register", "csr") or not isinstance(row[2], int) or not isinstance(
+            context, int
+        ) or not all(is_well_formed(str(value)) for value in row[4:]) or (row[0] == "memory" and row[1] not in names):
+            raise records.damaged("not a row of 'initial'")
+        initial.append(Initial(str(row[0]), str(row[1]), tuple(map(str, row[4:])), row[2], context))
+    return Links(imports, tuple(memories), tuple(exports), tuple(fixups), tuple(initial))
+
+
 def _read_ixp(content: bytes, name: str, contexts: int) -> Image:
     lines = _text(content, name)
     records = _Records(lines, name)
     if not lines or not lines[0].startswith("ixp "):
         help = "for a file of bare words say --format words, ucode-c or bin"
         raise _damaged(name, 1, "this is not an ixp image: its first line is not 'ixp 1'", help)
-    if records.header("ixp") != _VERSION:
-        raise records.damaged(f"{lines[0]!r}: this version of ixpemu reads 'ixp {_VERSION}'")
+    version = records.header("ixp")
+    if version not in (_VERSION, _LINKED_VERSION):
+        raise records.damaged(f"{lines[0]!r}: this version of ixpemu reads 'ixp {_VERSION}' and 'ixp {_LINKED_VERSION}'")
     contexts = records.header("contexts")
     if contexts not in (4, 8):
         raise records.damaged(f"{contexts} contexts: a microengine runs 4 or 8")
@@ -290,9 +351,10 @@ def _read_ixp(content: bytes, name: str, contexts: int) -> Image:
     kept = records.table("ranges", str, str, int, int, last=behind - 1)
     ranges = tuple(LiveRange(str(r[0]), str(r[1]), int(r[2]), int(r[3])) for r in kept)
     probes = tuple(Probe(str(r[0]), int(r[1]), str(r[2])) for r in records.table("probes", str, int, str, last=behind))
+    links = _read_links(records, len(rows)) if version == _LINKED_VERSION else Links()
     _check_end(records, content)
     words = tuple(word for word, _ in rows)
-    return Image(words, contexts, MappingProxyType(labels), MappingProxyType(registers), tuple(origins), probes, ranges)
+    return Image(words, contexts, MappingProxyType(labels), MappingProxyType(registers), tuple(origins), probes, ranges, links)
 
 
 def _check_end(records: _Records, content: bytes) -> None:

@@ -12,7 +12,7 @@ from ixpemu import codes
 from ixpemu.asm import banks, conflicts, fixed, flow_builder, transfers
 from ixpemu.asm import webs as live_ranges
 from ixpemu.asm.banks import Place
-from ixpemu.asm.expressions import AddressKind, AddressOf, ExpressionError
+from ixpemu.asm.expressions import AddressKind, AddressOf, ExpressionError, is_linked, postfix
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.flow import File, Site
 from ixpemu.asm.flow_warnings import warn
@@ -22,7 +22,7 @@ from ixpemu.asm.numbers import STEPS, Outcome
 from ixpemu.asm.program import Deferred, Instruction, Program
 from ixpemu.asm.webs import Webs
 from ixpemu.isa import InstructionSet
-from ixpemu.isa.model import Operand, Operation, Register, RegisterClass, Signal, Target, Token
+from ixpemu.isa.model import Constant, Operand, Operation, Register, RegisterClass, Signal, Target, Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +96,24 @@ def _or_explain(
     return places
 
 
-def physical(allocation: Allocation, findings: Findings) -> list[Operation]:
+LeftOpen = dict[int, list[tuple[int, str]]]
+
+
+def physical(allocation: Allocation, findings: Findings, left_open: LeftOpen | None = None) -> list[Operation]:
     """The operations with physical registers, signals, label addresses and evaluated constants, in program order.
 
-    A wait for a signal that is raised as a pair waits for both. What cannot be evaluated goes to `findings`.
+    A wait for a signal that is raised as a pair waits for both. What cannot be evaluated goes to `findings`. `left_open` gets, by
+    instruction, the operands that only the linker knows, with their expressions; 0 stands in their place.
     """
     filler = _Filler(allocation, findings)
+    if left_open is not None:
+        filler.left_open = left_open
     return [filler.operation(index, instruction) for index, instruction in enumerate(allocation.program.instructions)]
+
+
+def address_of(allocation: Allocation) -> Callable[[AddressOf], int]:
+    """What gives the number of each register, signal and label that is used as a constant."""
+    return _Filler(allocation, Findings()).address
 
 
 class _Filler:
@@ -111,6 +122,7 @@ class _Filler:
     def __init__(self, allocation: Allocation, findings: Findings) -> None:
         self.program, self.webs, self.places = allocation.program, allocation.webs, allocation.places
         self.findings = findings
+        self.left_open: LeftOpen = {}
         self.numbers: dict[tuple[AddressKind, str], int] = {}
         if self.webs is not None:
             for number, web in enumerate(self.webs.webs):
@@ -150,7 +162,10 @@ class _Filler:
             return operand if address is None else replace(operand, address=address)
         if isinstance(operand, Deferred):
             try:
-                return operand.resolve(self._address)
+                if token is None and is_linked(operand.expression):
+                    self.left_open.setdefault(index, []).append((number, postfix(operand.expression, self.address)))
+                    return Constant(0)
+                return operand.resolve(self.address)
             except ExpressionError as error:
                 origin = instruction.operand_origins[number] if token is None else instruction.token_origins[token]
                 self.findings.error(codes.EXPRESSION, str(error), origin, help="write an expression that has a value")
@@ -171,7 +186,7 @@ class _Filler:
                 return Register(operand.cls, place.number, place.bank, name=operand.name)
         return operand
 
-    def _address(self, address: AddressOf) -> int:
+    def address(self, address: AddressOf) -> int:
         if address.kind is AddressKind.LABEL:
             if address.name not in self.program.labels:
                 raise ExpressionError(f"there is no label {address.name}")

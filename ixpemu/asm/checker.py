@@ -197,7 +197,7 @@ class _Checker:
             self._completed(fact.name, state, False)
         elif fact.kind is not FactKind.SET_SIGNAL:
             for name in [name for name in state.cells if name[0] == fact.name]:
-                if fact.kind is FactKind.SET:
+                if fact.kind in (FactKind.SET, FactKind.INITIAL):
                     del state.cells[name]       # set from outside: where, the words do not say
                 elif not state.cells[name] and fact.half.value in ("both", *name[1].split("-")[1:]):
                     self.fault(index, f"the value of {name[0]} is lost before its .use")

@@ -6,7 +6,7 @@ made here stands under the line of the condition. What is done with the values i
 
 from __future__ import annotations
 
-from ixpemu.asm.expressions import MASK, AddressOf
+from ixpemu.asm.expressions import MASK, AddressKind, AddressOf
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.operand_place import OperandPlace, Refused
 from ixpemu.asm.operands import OperandReader
@@ -22,7 +22,8 @@ from ixpemu.isa.model import Constant, Nothing, Operand, Operation, Register
 
 _OPERATORS = {"&": "AND", "|": "OR", "^": "XOR", "+": "+", "-": "-"}
 _SHIFTS = ("<<", ">>")
-_CONSTANT_LEAVES = ("number", "label_address", "address")
+_NUMBERED = (AddressKind.REGISTER, AddressKind.SIGNAL)      # small numbers, whatever they are
+_CONSTANT_LEAVES = ("number", "label_address", "address", "linked")
 _OPERATED = ("unary", "binary", "conditional", "parenthesis")
 WIDTH = 32
 
@@ -178,8 +179,8 @@ class Values:
         if not isinstance(constant, Constant):
             return constant
         if isinstance(constant, Deferred):
-            if isinstance(constant.expression, AddressOf) and constant.expression.kind.value != "label":
-                return constant         # the number of a register or a signal
+            if isinstance(constant.expression, AddressOf) and constant.expression.kind in _NUMBERED:
+                return constant
             register = self.new()
             self.emit(make.load_later(register, constant))
             return register

@@ -13,7 +13,6 @@ from ixpemu.asm.findings import Findings
 from ixpemu.asm.operand_place import OperandPlace
 from ixpemu.asm.operands import OperandReader
 from ixpemu.asm.output import Output
-from ixpemu.asm.program import Deferred
 from ixpemu.asm.source import Line
 from ixpemu.asm.syntax import Node
 from ixpemu.codes import CONDITION_ALWAYS
@@ -73,10 +72,7 @@ class Condition:
         name = self._predicate(node)
         if name is not None and name not in _NUMBERS:
             self._test(name, node, when, target)
-        elif name is None and self._values.is_constant(node):
-            constant = self._values.constant(node)
-            if isinstance(constant, Deferred):
-                raise self._values.refuse(node, "this is not known before registers get their numbers")
+        elif name is None and self._values.is_constant(node) and is_known(constant := self._values.constant(node)):
             self._always(bool(constant.value) is when, target)
         else:
             zero = node._replace(kind="number", text="0", children=())

@@ -72,6 +72,6 @@ class DirectiveReader:
         origin = line.origin(node.start, node.end)
         if node.kind == "name":
             return self._scopes.members(node.text, origin)
-        index = self._operands.constant(line, node.children[0], "the index of an aggregate")
-        symbol = self._scopes.register(node.text, index.value, origin) if index is not None else None
+        index = self._operands.known(line, node.children[0], "the index of an aggregate")
+        symbol = self._scopes.register(node.text, index, origin) if index is not None else None
         return [symbol] if symbol is not None else []

@@ -13,6 +13,7 @@ from dataclasses import replace
 from ixpemu.asm.directive_base import DirectiveReader
 from ixpemu.asm.expressions import number
 from ixpemu.asm.findings import Findings
+from ixpemu.asm.memory_directives import MemoryDirectives
 from ixpemu.asm.operands import OperandReader
 from ixpemu.asm.output import Output
 from ixpemu.asm.placement import Placement
@@ -20,13 +21,13 @@ from ixpemu.asm.program import FactKind, FlowFact, Half, Instruction, Probe, Pro
 from ixpemu.asm.scope import Declaration, Kind, Scopes, register_class
 from ixpemu.asm.source import Line
 from ixpemu.asm.syntax import Node, Statement
-from ixpemu.codes import AGGREGATE, DIRECTIVE_UNKNOWN, DIRECTIVE_UNSUPPORTED, NUMBER, PHYSICAL, SCOPE_UNBALANCED
+from ixpemu.codes import AGGREGATE, DIRECTIVE_UNKNOWN, NUMBER, PHYSICAL, SCOPE_UNBALANCED
 from ixpemu.diagnostics import Note
 from ixpemu.isa.model import Operation, RegisterClass
 
 # What the language has and this version has not; it is refused and never skipped, since it would change the code.
 UNSUPPORTED = frozenset((
-    ".init", ".init_csr", ".init_ctx", ".local_mem", ".global_mem", ".import_var", ".ctx_mode",
+    ".ctx_mode",
     ".image_name", ".cpu_type", ".nn_mode", ".dram_signals", ".indirect_ref_mode", ".assert",
 ))
 _LARGEST_AGGREGATE = 128
@@ -62,8 +63,9 @@ class Directives(DirectiveReader):
             ".reentry": self._reentry, ".subroutine": self._subroutine, ".endsub": self._endsub,
             ".num_contexts": self._num_contexts, ".physical": self._physical, ".probe": self._probe, ".word": self._word,
         }
-        for reader in (Placement,):
-            self.actions = {**self.actions, **reader(program, scopes, operands, output, findings).actions}
+        self._memory = MemoryDirectives(program, scopes, operands, output, findings)
+        placement = Placement(program, scopes, operands, output, findings)
+        self.actions = {**self.actions, **placement.actions, **self._memory.actions}
 
     def run(self, statement: Statement) -> None:
         """Carries out the directive of a statement; mistakes go to the findings."""
@@ -129,16 +131,16 @@ class Directives(DirectiveReader):
             self._scopes.members(node.text, origin)
 
     def _size(self, line: Line, node: Node) -> int | None:
-        constant = self._operands.constant(line, node.children[0], "the size of an aggregate")
-        if constant is None:
+        size = self._operands.known(line, node.children[0], "the size of an aggregate")
+        if size is None:
             return None
-        if not 1 <= constant.value <= _LARGEST_AGGREGATE:
+        if not 1 <= size <= _LARGEST_AGGREGATE:
             self._findings.error(
-                AGGREGATE, f"an aggregate has 1 to {_LARGEST_AGGREGATE} members, not {constant.value}",
+                AGGREGATE, f"an aggregate has 1 to {_LARGEST_AGGREGATE} members, not {size}",
                 line.origin(node.children[0].start, node.children[0].end),
             )
             return None
-        return constant.value
+        return size
 
     def _qualifiers(
         self, line: Line, nodes: list[Node], allowed: Sequence[str]
@@ -147,12 +149,6 @@ class Directives(DirectiveReader):
         qualifiers: set[str] = set()
         for position, node in enumerate(nodes):
             word = node.text.lower()
-            if node.kind == "name" and word in ("visible", "remote", "extern"):
-                self._findings.error(
-                    DIRECTIVE_UNSUPPORTED, f"`{word}` is not supported yet", line.origin(node.start, node.end),
-                    help="names of other microengines need the linker",
-                )
-                return None, []
             if node.kind != "name" or word not in allowed:
                 return self._names_alone(line, qualifiers, nodes[position:], allowed)
             qualifiers.add(word)
@@ -282,7 +278,10 @@ class Directives(DirectiveReader):
             self._program.subroutines.append(replace(opened, behind=len(self._program.instructions)))
 
     def finish(self) -> None:
-        """Reports what is still open at the end of the program."""
+        """Reports what is still open at the end of the program, and says of its first instruction what has a value there."""
+        if self._program.instructions:
+            first = self._program.instructions[0]
+            first.facts = (*self._memory.start_facts, *first.facts)
         if self._subroutine_open is not None:
             self._findings.error(
                 SCOPE_UNBALANCED, "this subroutine is never closed", self._subroutine_open.origin, help="end it with .endsub"

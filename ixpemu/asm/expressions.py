@@ -22,6 +22,7 @@ class AddressKind(Enum):
     REGISTER = "register"
     SIGNAL = "signal"
     LABEL = "label"
+    LINK = "link"           # known to the linker alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class AddressOf:
-    """`&name` or `label#`: the number that a register, a signal or a label gets.
+    """`&name` or `label#`: the number that a register, a signal or a label gets; or a name whose value the linker knows.
 
     `name` is the unique symbol (`$l0001!rsw0`, `l0001!done`) or label (`loop#`) of `program.Program`, not the source's spelling.
     """
@@ -166,6 +167,29 @@ def addresses(expression: Expression) -> Iterator[AddressOf]:
             yield from addresses(otherwise)
         case Literal():
             pass
+
+
+def is_linked(expression: Expression) -> bool:
+    """Whether something in the expression is known only when the program is linked."""
+    return any(address.kind is AddressKind.LINK for address in addresses(expression))
+
+
+def postfix(expression: Expression, address_of: Callable[[AddressOf], int]) -> str:
+    """The expression as `ixpemu.image_links` writes it: numbers for all that is known, names for what the linker knows."""
+    if not is_linked(expression):
+        return hex(evaluate(expression, address_of))
+    match expression:
+        case AddressOf():
+            return expression.name
+        case Unary(operator, operand):
+            inner = postfix(operand, address_of)
+            return inner if operator == "+" else f"{inner} {'neg' if operator == '-' else operator}"
+        case Binary(operator, left, right):
+            return f"{postfix(left, address_of)} {postfix(right, address_of)} {operator}"
+        case Conditional(condition, then, otherwise):
+            return " ".join([*(postfix(part, address_of) for part in (condition, then, otherwise)), "?:"])
+        case Literal(value):
+            return hex(value)
 
 
 def number(text: str) -> int | None:

@@ -142,10 +142,10 @@ class _Builder:
             self.flow.nodes[node].consumes.append(self.flow.variable(fact.name, File.SIGNAL))
             self._occur(node, fact.name, File.SIGNAL, False, None, fact.origin)
             return
-        cls = self.program.symbols[fact.name].cls
+        cls, certain = self.program.symbols[fact.name].cls, fact.kind is not FactKind.INITIAL     # a loop may come here again
         halves = (False, True) if fact.half is Half.BOTH else (fact.half is Half.WRITE,)
         for file in dict.fromkeys(file_of(cls, half) for half in halves):
-            self._occur(node, fact.name, file, fact.kind is FactKind.SET, None, fact.origin)
+            self._occur(node, fact.name, file, fact.kind in (FactKind.SET, FactKind.INITIAL), None, fact.origin, certain)
 
     def _occur(
         self, node: int, name: str, file: File, writes: bool, site: Site | None, origin: Origin, certain: bool = True

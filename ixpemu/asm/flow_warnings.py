@@ -91,6 +91,8 @@ def _signals(webs: Webs, reached: list[bool], findings: Findings) -> None:
         variable = flow.variables[occurrence.variable]
         if variable.file is not File.SIGNAL or occurrence.writes or occurrence.site is None or not reached[occurrence.node]:
             continue
+        if flow.program.signals[variable.name].visible:
+            continue                # another microengine raises it
         nobody = occurrence.variable not in raised if variable.pinned else webs.undefined.get(number, False)
         if nobody:
             findings.warning(

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from ixpemu import arguments, codes
 from ixpemu.asm import listing as texts
-from ixpemu.asm.allocate import Allocation, allocate, physical
+from ixpemu.asm.allocate import Allocation, LeftOpen, allocate, physical
 from ixpemu.asm.banks import Place
 from ixpemu.asm.disassembly import disassemble
 from ixpemu.asm.encode import encode
@@ -22,6 +22,7 @@ from ixpemu.asm.findings import Findings, Stopped
 from ixpemu.asm.flow import file_of, probe_site
 from ixpemu.asm.front import read_program
 from ixpemu.asm.limits import Limits
+from ixpemu.asm.linkage import links_of
 from ixpemu.asm.live import picture
 from ixpemu.asm.program import Instruction, Program
 from ixpemu.asm.repair import repair as mend
@@ -137,13 +138,14 @@ def back_end(program: Program, findings: Findings, store: int = CONTROL_STORE_WO
         for note in mended.notes:
             findings.add(note)
     allocation = allocate(program, isa, findings)
-    operations = physical(allocation, findings)
+    left_open: LeftOpen = {}
+    operations = physical(allocation, findings, left_open)
     words = encode(program, operations, isa, findings, store)
     findings.raise_if_errors()
     image = Image(
         tuple(words), program.contexts, MappingProxyType(dict(program.labels)),
         MappingProxyType(texts.registers(allocation)), tuple(_origin(instruction) for instruction in program.instructions),
-        tuple(_probes(allocation)), texts.live_ranges(allocation),
+        tuple(_probes(allocation)), texts.live_ranges(allocation), links_of(allocation, operations, left_open, isa),
     )
     return Assembly(image, tuple(findings.diagnostics), program, allocation, operations)
 

@@ -45,14 +45,14 @@ class Placement(DirectiveReader):
         return nodes
 
     def _number(self, line: Line, node: Node) -> int | None:
-        constant = self._operands.constant(line, node, "the number of a register or signal")
-        if constant is None:
+        number = self._operands.known(line, node, "the number of a register or signal")
+        if number is None:
             return None
-        if constant.value > _MOST:
+        if number > _MOST:
             self._wrong(line, node, f"`{line.text[node.start:node.end]}` is no number of a register or signal",
                         f"numbers are 0 to {_MOST} at most")
             return None
-        return constant.value
+        return number
 
     def _addr(self, statement: Statement) -> None:
         """`.addr name n`: a transfer register, a next-neighbour register or a signal; an aggregate from n on."""

@@ -19,6 +19,7 @@ from enum import Enum
 
 from ixpemu.asm.expressions import AddressOf, Expression, evaluate
 from ixpemu.diagnostics import Origin, Sources
+from ixpemu.image_links import NamedMemory
 from ixpemu.isa.model import Constant, Operation, Register, RegisterClass
 
 
@@ -103,6 +104,7 @@ class FactKind(Enum):
     USE = "use"                     # .use / .use_rd / .use_wr: the register is read here by something no instruction shows
     SET_SIGNAL = "set_sig"          # .set_sig: the signal will be raised by something no instruction shows
     IO_COMPLETED = "io_completed"   # .io_completed: the transfers that raise this signal are done here
+    INITIAL = "initial"             # .init: the register has a value before the program begins
     REENTRY = "reentry"             # .reentry: control may come here from outside of what the text shows; `name` is empty
 
 
@@ -155,6 +157,20 @@ class XferOrder:
 
 
 @dataclass(frozen=True, slots=True)
+class InitialValues:
+    """`.init`, `.init_ctx`, `.init_csr`: `target` is the name of a memory or a local CSR, or the unique name of a register;
+    `half` says which half of a transfer register. `context` is -1 for all."""
+
+    kind: str               # "memory", "register" or "csr", as in `ixpemu.image_links.Initial`
+    target: str
+    values: tuple[Expression, ...]
+    offset: int
+    context: int
+    half: Half
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
 class Subroutine:
     """`.subroutine` ... `.endsub`: instructions `first` to `behind` - 1 are called with a return address, and return there."""
 
@@ -191,6 +207,9 @@ class Program:
     signals: dict[str, SignalSymbol] = field(default_factory=dict)
     xfer_orders: list[XferOrder] = field(default_factory=list)
     probes: list[Probe] = field(default_factory=list)
+    imports: list[str] = field(default_factory=list)            # .import_var
+    memories: list[NamedMemory] = field(default_factory=list)   # .local_mem, .global_mem
+    initial: list[InitialValues] = field(default_factory=list)
     subroutines: list[Subroutine] = field(default_factory=list)
     made_labels: set[str] = field(default_factory=set)      # of structured control: no jump leads there but its own branches
     end_facts: tuple[FlowFact, ...] = ()

@@ -106,6 +106,7 @@ class Scopes:
         self._open = [_Scope(0, None)]
         self._count = 1
         self._any_synonyms = False
+        self.linked: dict[str, tuple[str, Origin]] = {}     # in lower case: names of the linker, as declared
 
     def begin(self, origin: Origin) -> None:
         """Opens a scope."""
@@ -135,6 +136,9 @@ class Scopes:
             if known.origin == declaration.origin:
                 return      # the same line again, by a macro or a loop at file scope
             self._report_twice(declaration.spelling, declaration.origin, known.origin)
+            return
+        if key in self.linked and (everywhere or len(self._open) == 1):
+            self._report_twice(declaration.spelling, declaration.origin, self.linked[key][1])
             return
         synonym = self._open[0 if everywhere else -1].synonyms.get(key)
         if synonym is not None:
@@ -201,15 +205,26 @@ class Scopes:
 
     def meant(self, node: Node) -> Node:
         """What a name is a synonym of here, moved to where the name stands; any other operand as it is."""
-        if not self._any_synonyms or node.kind != "name":
+        if node.kind != "name" or not (self._any_synonyms or self.linked):
             return node
         key = node.text.lower()
         for scope in reversed(self._open):
             if key in scope.synonyms:
                 return _moved(scope.synonyms[key][0], node)
             if key in scope.names[Kind.REGISTER] or key in scope.names[Kind.SIGNAL]:
-                break
-        return node
+                return node
+        return node if key not in self.linked else node._replace(kind="linked", text=self.linked[key][0])
+
+    def link(self, spelling: str, origin: Origin) -> bool:
+        """Enters a name that the linker knows, for the whole file. Whether it was new; if not, after a message."""
+        key = spelling.lower()
+        known = self.linked.get(key)
+        declared = self._open[0].names[Kind.REGISTER].get(key) or self._open[0].names[Kind.SIGNAL].get(key)
+        if declared is not None or (known is not None and known[1] != origin):
+            self._report_twice(spelling, origin, declared.origin if declared is not None else known[1] if known else origin)
+            return False
+        self.linked[key] = spelling, origin
+        return known is None
 
     def members(self, spelling: str, origin: Origin) -> list[Symbol]:
         """All registers that a bare name means: each member of an aggregate, or the one register."""

@@ -29,6 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "isa": BASE | {"toml_file"},
     "image": BASE,
     "asm": DATA | {"image"},
+    "link": DATA | {"image"},
     "wire": BASE,
     "engine": DATA | {"image", "wire"},
     "chip": CHIP,
