@@ -54,6 +54,8 @@ class Spilling:
     def choose(self, program: Program, webs: Webs, limits: Limits) -> list[tuple[int, int]] | str:
         """The webs to put into local memory now, each with its word; or why there are none."""
         if self.pointer is None:
+            if webs.flow.reentries:
+                return "control comes from outside of the text, so that a local memory pointer may be anything"
             free = [
                 pointer for pointer in (1, 0)
                 if not any(idioms.uses_pointer(one.operation, pointer) for one in program.instructions)

@@ -132,3 +132,22 @@ def test_every_page_can_be_found_from_the_readme() -> None:
     readme = (ROOT / "README.md").read_text()
     for page in DOCS.glob("*.md"):
         assert f"docs/{page.name}" in readme, page.name
+
+
+ALLOCATION = (DOCS / "allocation.md").read_text()
+
+
+def test_the_conflict_of_the_allocation_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ixpemu import codes
+    from ixpemu.asm.pipeline import assemble_program
+    from ixpemu.diagnostics import AssemblyError, Sources, render
+
+    monkeypatch.chdir(tmp_path)
+    (source,), (conflict, mended) = blocks(ALLOCATION, "asm"), blocks(ALLOCATION, "text")
+    Path("example.uc").write_text(source)
+    sources = Sources({"example.uc": source.split("\n")})
+    with pytest.raises(AssemblyError) as caught:
+        assemble_program("example.uc")
+    assert "".join(render(one, sources) + "\n" for one in caught.value.diagnostics if one.code == codes.BANK_CONFLICT) == conflict
+    moves = [one for one in assemble_program("example.uc", repair=True).diagnostics if one.code == codes.REPAIR_MOVE]
+    assert "".join(render(one, sources) + "\n" for one in moves) == mended

@@ -117,6 +117,7 @@ def test_the_pointer_that_is_free_is_taken() -> None:
 @pytest.mark.parametrize(("text", "why"), [
     (crowd(34, "local_csr_wr[ACTIVE_LM_ADDR_1, 0]\nlocal_csr_wr[ACTIVE_LM_ADDR_0, 0]"), "both local memory pointers are in use"),
     (crowd(34).replace(".reg ", ".reg volatile ", 1), "none of the values that are needed at once can be kept in local memory"),
+    (crowd(34, ".reentry\nback#:"), "control comes from outside of the text"),
     (crowd(60), "16 values are in local memory, no more words behind one pointer will do"),
 ])
 def test_where_local_memory_does_not_help(text: str, why: str) -> None:
