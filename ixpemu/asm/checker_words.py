@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ixpemu.asm.program import Half, Program
 from ixpemu.isa import Decoded, Facts, InstructionSet
-from ixpemu.isa.model import Operation, Register, RegisterClass, Signal
+from ixpemu.isa.model import Operation, Register, RegisterClass, Signal, Target
 
 _FILES = {
     RegisterClass.GPR: ("gpr", "gpr"), RegisterClass.ABSOLUTE: ("gpr-absolute", "gpr-absolute"),
@@ -95,6 +95,9 @@ def match(program: Program, index: int, decoded: Decoded, isa: InstructionSet) -
         return runs
     if (wanted.defer, wanted.ends, wanted.waits_any) != (found.defer, found.ends, found.waits_any):
         return "another flow of control than the source has"
+    leaves = wanted.branch is not None or wanted.resume is not None
+    if leaves and _targets(program, source) != [one.address for one in _all_targets(word)]:
+        return "another label than the source has"
     awaited, mask = _waits(source, wanted), frozenset(_numbers(word, found))
     if wanted.signal is not None and wanted.waits and found.signal is not None:
         mask = _raised(source, wanted, word, found)[1]
@@ -103,6 +106,18 @@ def match(program: Program, index: int, decoded: Decoded, isa: InstructionSet) -
         None if wanted.signal is None else _raised(source, wanted, word, found), awaited, mask,
         _tested(source, wanted, word, found),
     )
+
+
+def _all_targets(operation: Operation) -> list[Target]:
+    """Where a branch goes, or a swap goes on; not where a jump may go, which no word holds."""
+    tokens = [one for one in operation.tokens if len(one.arguments) == 1 and one.name.lower() != "targets"]
+    operands = [*operation.operands, *(one.arguments[0] for one in tokens)]
+    return [one for one in operands if isinstance(one, Target)]
+
+
+def _targets(program: Program, source: Operation) -> list[int | None]:
+    """The addresses of the labels that a word has to hold."""
+    return [one.address if one.name is None else program.labels.get(one.name) for one in _all_targets(source)]
 
 
 def _transfers(

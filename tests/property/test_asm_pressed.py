@@ -19,7 +19,7 @@ from ixpemu.asm.limits import Limits
 from ixpemu.asm.pipeline import Assembly, assemble_program
 from ixpemu.diagnostics import AssemblyError
 from ixpemu.isa import instruction_set
-from tests.support import pressed_programs, small_programs
+from tests.support import pressed_programs, small_commands, small_programs
 from tests.support.walking import difference
 from tests.support.wrong_allocations import mutants
 
@@ -94,6 +94,13 @@ def test_what_is_accepted_of_them_is_right_for_a_reason() -> None:
         assert changed == [2] or len(changed) > 1, "a range moves as a whole, or it is the signal of the one command"
 
 
+def test_a_branch_to_another_label_is_refused() -> None:
+    made = assemble_program(text="a#:\nnop\nb#:\nnop\nbr[a#]\n")
+    words, other = list(made.image.values), assemble_program(text="a#:\nnop\nb#:\nnop\nbr[b#]\n")
+    assert check(made.program, words, ISA) == []
+    assert check(made.program, list(other.image.values), ISA) == ["word 2: another label than the source has"]
+
+
 def tried_to_the_end(first: int, count: int) -> Counter[tuple[bool, bool]]:
     """Small programs with very few registers: whatever trying everything finds possible is allocated, and nothing else."""
     seen: Counter[tuple[bool, bool]] = Counter()
@@ -132,3 +139,33 @@ def test_small_programs_are_allocated_whenever_that_is_possible() -> None:
 def test_small_programs_are_allocated_whenever_that_is_possible_at_length() -> None:
     seen = tried_to_the_end(40, 400)
     assert seen[True, True] > 200 and seen[False, False] > 100
+
+
+def commands_tried_to_the_end(first: int, count: int) -> Counter[bool]:
+    """Small programs of commands: their registers and signals are placed whenever trying everything finds places."""
+    seen: Counter[bool] = Counter()
+    for seed in range(first, first + count):
+        small = small_commands.program(seed)
+        program = read_program(text=small.text)
+        for transfers, signals in [*((few, 15) for few in (2, 4, 5, 6, 8)), *((16, few) for few in range(1, 7))]:
+            possible = small.possible(transfers, signals)
+            try:
+                allocation = allocate(program, ISA, Findings(), Limits(transfers=transfers, signals=signals))
+            except AssemblyError:
+                assert not possible, f"seed {seed}, {transfers} registers, {signals} signals"
+            else:
+                words = encode(program, physical(allocation, Findings()), ISA, Findings())
+                assert possible and check(program, words, ISA) == [], f"seed {seed}, {transfers} registers, {signals} signals"
+            seen[possible] += 1
+    return seen
+
+
+def test_small_programs_of_commands_are_allocated_whenever_that_is_possible() -> None:
+    seen = commands_tried_to_the_end(0, 40)
+    assert min(seen[True], seen[False]) > 50
+
+
+@pytest.mark.soak
+def test_small_programs_of_commands_are_allocated_whenever_that_is_possible_at_length() -> None:
+    seen = commands_tried_to_the_end(40, 600)
+    assert min(seen[True], seen[False]) > 1000
