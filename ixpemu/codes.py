@@ -46,6 +46,7 @@ NUMBER = _code(2006, "a number with a wrong form or too large")
 TOO_MANY_ERRORS = _code(2007, "so many errors that the rest was not looked at")
 CONTROL = _code(2008, "an .if, .while or .repeat, or a part of one, that does not fit together with the others")
 CONDITION = _code(2009, "a run-time condition that nothing can test")
+ASSERTION = _code(2010, "an .assert that does not hold")
 
 # 3xxx operands and encoding
 MNEMONIC_UNKNOWN = _code(3001, "an instruction that does not exist")

@@ -29,7 +29,7 @@ from ixpemu.arguments import shown
 from ixpemu.diagnostics import UserError, user_error
 from ixpemu.files import MOST_TEXT, read_bytes, write_atomically
 from ixpemu.image import WORD_BYTES, Image, LiveRange, Place, Probe, WordOrigin
-from ixpemu.image_links import REGIONS, Export, Fixup, Initial, Links, NamedMemory, is_well_formed
+from ixpemu.image_links import REGIONS, Check, Export, Fixup, Initial, Links, NamedMemory, is_well_formed
 
 FORMATS = ("ixp", "words", "ucode-c", "bin")
 _SUFFIXES = {".ixp": "ixp", ".words": "words", ".c": "ucode-c", ".h": "ucode-c", ".bin": "bin"}
@@ -200,6 +200,8 @@ def _link_lines(links: Links) -> list[str]:
         context = "-" if one.context < 0 else one.context
         values = "".join(f" {_quote(value)}" for value in one.values)
         lines.append(f"{_quote(one.kind)} {_quote(one.target)} {one.offset} {context}{values}")
+    lines += [f"checks {len(links.checks)}"]
+    lines += [f"{_quote(one.expression)} {_quote(one.message)} {_quote(one.file)} {one.line}" for one in links.checks]
     return lines
 
 
@@ -326,7 +328,13 @@ def _read_links(records: _Records, words: int) -> Links:
         ) or not all(is_well_formed(str(value)) for value in row[4:]) or (row[0] == "memory" and row[1] not in names):
             raise records.damaged("not a row of 'initial'")
         initial.append(Initial(str(row[0]), str(row[1]), tuple(map(str, row[4:])), row[2], context))
-    return Links(imports, tuple(memories), tuple(exports), tuple(fixups), tuple(initial))
+    checks = []
+    for _ in range(records.header("checks")):
+        row = records.next()
+        if [type(one) for one in row] != [str, str, str, int] or not is_well_formed(str(row[0])):
+            raise records.damaged("not a row of 'checks'")
+        checks.append(Check(str(row[0]), str(row[1]), str(row[2]), int(row[3])))
+    return Links(imports, tuple(memories), tuple(exports), tuple(fixups), tuple(initial), tuple(checks))
 
 
 def _read_ixp(content: bytes, name: str, contexts: int) -> Image:

@@ -61,22 +61,34 @@ class Initial:
 
 
 @dataclass(frozen=True, slots=True)
+class Check:
+    """An `.assert` for the linker: `expression` has to be other than 0."""
+
+    expression: str
+    message: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Links:
-    """All of it. `imports` are the names of `.import_var`, `remotes` the other names that `values` have to be given for."""
+    """All of it. `imports` are the names of `.import_var`."""
 
     imports: tuple[str, ...] = ()
     memories: tuple[NamedMemory, ...] = ()
     exports: tuple[Export, ...] = ()
     fixups: tuple[Fixup, ...] = ()
     initial: tuple[Initial, ...] = ()
+    checks: tuple[Check, ...] = ()
 
     def __bool__(self) -> bool:
-        return any((self.imports, self.memories, self.exports, self.fixups, self.initial))
+        return any((self.imports, self.memories, self.exports, self.fixups, self.initial, self.checks))
 
     def unresolved(self) -> tuple[str, ...]:
         """The names that still have to get a value, each once, in the order in which they occur."""
         expressions = [value for fixup in self.fixups for _, value in fixup.values]
         expressions += [value for one in self.initial for value in one.values]
+        expressions += [one.expression for one in self.checks]
         waiting = [one.target for one in self.initial if one.kind == "memory" and self.memory(one.target).address is None]
         return tuple(dict.fromkeys([name for value in expressions for name in names_in(value)] + waiting))
 

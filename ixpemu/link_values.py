@@ -7,13 +7,13 @@ numbers. What it is not given stays open.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ixpemu import codes
 from ixpemu.diagnostics import user_error
 from ixpemu.image import Image
-from ixpemu.image_links import MASK, Fixup, Initial, Links, evaluate, unknown_names
+from ixpemu.image_links import MASK, Check, Fixup, Initial, Links, evaluate, names_in, unknown_names
 from ixpemu.isa import EncodingError, instruction_set, parse_physical_instruction
 from ixpemu.isa.model import Constant, Operation
 
@@ -47,8 +47,26 @@ def resolve(image: Image, values: Mapping[str, int]) -> Image:
         else:
             left.append(fixup)
     initial = tuple(_known_values(image, one, known) for one in links.initial)
-    found_links = Links(links.imports, memories, links.exports, tuple(left), initial)
+    found_links = Links(links.imports, memories, links.exports, tuple(left), initial, _checks(links.checks, known))
     return replace(image, values=tuple(words), links=found_links)
+
+
+def _checks(checks: Sequence[Check], known: Mapping[str, int]) -> tuple[Check, ...]:
+    """The assertions that cannot be checked yet. UserError for one that does not hold."""
+    left = []
+    for check in checks:
+        try:
+            value = evaluate(check.expression, known)
+        except ZeroDivisionError:
+            value = 0
+        if value is None:
+            left.append(check)
+        elif not value:
+            shown = ", ".join(f"{name} = {known[name]:#x}" for name in dict.fromkeys(names_in(check.expression)))
+            raise user_error(
+                codes.ASSERTION, f"this does not hold: {check.message}", file=check.file, line=check.line, help=f"here {shown}"
+            )
+    return tuple(left)
 
 
 def _file_and_line(image: Image, address: int | None) -> tuple[str | None, int]:

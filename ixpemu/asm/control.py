@@ -121,11 +121,16 @@ class Control:
         head, nodes, line = statement.head, statement.operands, statement.line
         if head is None:
             return
-        if len(nodes) != 1:
-            origin = line.origin(head.start, head.end) if not nodes else line.origin(nodes[1].start, nodes[-1].end)
-            what = "takes one condition, and this is a second" if nodes else "needs a condition"
-            self._findings.error(CONDITION, f"`{head.text}` {what}", origin,
-                                 help=f"write `{head.text} (x == 1)`; `&&` and `||` join two")
+        if not nodes:
+            advice = f"write `{head.text} (x == 1)`"
+            self._findings.error(CONDITION, f"`{head.text}` needs a condition", line.origin(head.start, head.end), help=advice)
+            return
+        if len(nodes) > 1:
+            self._findings.error(
+                CONDITION, f"`{line.text[nodes[1].start:nodes[-1].end]}` cannot stand behind the condition of `{head.text}`",
+                line.origin(nodes[1].start, nodes[-1].end),
+                help="instructions stand on lines of their own, and `&&` and `||` join two conditions",
+            )
             return
         signed = not head.text.lower().endswith(_UNSIGNED)
         with suppress(Refused):

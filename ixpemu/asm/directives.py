@@ -17,19 +17,35 @@ from ixpemu.asm.memory_directives import MemoryDirectives
 from ixpemu.asm.operands import OperandReader
 from ixpemu.asm.output import Output
 from ixpemu.asm.placement import Placement
-from ixpemu.asm.program import FactKind, FlowFact, Half, Instruction, Probe, Program, Subroutine, Symbol, XferOrder
+from ixpemu.asm.program import (
+    Deferred,
+    FactKind,
+    FlowFact,
+    Half,
+    Instruction,
+    LinkCheck,
+    Probe,
+    Program,
+    Subroutine,
+    Symbol,
+    XferOrder,
+)
 from ixpemu.asm.scope import Declaration, Kind, Scopes, register_class
 from ixpemu.asm.source import Line
 from ixpemu.asm.syntax import Node, Statement
-from ixpemu.codes import AGGREGATE, DIRECTIVE_UNKNOWN, NUMBER, PHYSICAL, SCOPE_UNBALANCED
+from ixpemu.codes import AGGREGATE, ASSERTION, DIRECTIVE_UNKNOWN, NUMBER, PHYSICAL, SCOPE_UNBALANCED
 from ixpemu.diagnostics import Note
 from ixpemu.isa.model import Operation, RegisterClass
 
 # What the language has and this version has not; it is refused and never skipped, since it would change the code.
 UNSUPPORTED = frozenset((
-    ".ctx_mode",
-    ".image_name", ".cpu_type", ".nn_mode", ".dram_signals", ".indirect_ref_mode", ".assert",
+    ".image_name", ".cpu_type", ".nn_mode",
 ))
+# What others call the directives of structured control.
+_OTHER_WORDS = {
+    ".elseif": ".elif", ".elsif": ".elif", ".else_if": ".elif", ".endwhile": ".endw", ".end_while": ".endw", ".wend": ".endw",
+    ".end_if": ".endif", ".fi": ".endif", ".do": ".repeat", ".loop": ".repeat",
+}
 _LARGEST_AGGREGATE = 128
 _TRANSFER = (RegisterClass.SRAM, RegisterClass.DRAM)
 _FILE_SCOPE = "global"
@@ -61,7 +77,10 @@ class Directives(DirectiveReader):
             ".set_sig": lambda s: self._signals(s, FactKind.SET_SIGNAL),
             ".io_completed": lambda s: self._signals(s, FactKind.IO_COMPLETED),
             ".reentry": self._reentry, ".subroutine": self._subroutine, ".endsub": self._endsub,
-            ".num_contexts": self._num_contexts, ".physical": self._physical, ".probe": self._probe, ".word": self._word,
+            ".num_contexts": self._num_contexts, ".ctx_mode": self._num_contexts, ".assert": self._assert,
+            ".dram_signals": lambda s: self._fixed_mode(s, "2", "a DRAM command of this chip raises a pair of signals"),
+            ".indirect_ref_mode": lambda s: self._fixed_mode(s, "ixp_compatible", "indirect references here have one form"),
+            ".physical": self._physical, ".probe": self._probe, ".word": self._word,
         }
         self._memory = MemoryDirectives(program, scopes, operands, output, findings)
         placement = Placement(program, scopes, operands, output, findings)
@@ -78,7 +97,7 @@ class Directives(DirectiveReader):
             action(statement)
             return
         known = [*self.actions, *UNSUPPORTED, *self._others]
-        close = difflib.get_close_matches(name, known, 1)
+        close = [_OTHER_WORDS[name]] if name in _OTHER_WORDS else difflib.get_close_matches(name, known, 1)
         self._findings.error(
             DIRECTIVE_UNKNOWN, f"there is no directive `{head.text}`", statement.line.origin(head.start, head.end),
             help=f"did you mean `{close[0]}`?" if close else "docs/statements.md lists all there are",
@@ -294,13 +313,35 @@ class Directives(DirectiveReader):
         if head is None:
             return
         if len(nodes) != 1 or nodes[0].kind != "number" or number(nodes[0].text) not in (4, 8):
-            self._wrong(line, nodes[0] if nodes else head, "`.num_contexts` is followed by 4 or 8")
+            self._wrong(line, nodes[0] if nodes else head, f"`{head.text}` is followed by 4 or 8")
             return
         contexts = number(nodes[0].text) or 8
         if self._contexts_set and contexts != self._program.contexts:
             self._wrong(line, nodes[0], f"this program has {self._program.contexts} contexts already")
         self._contexts_set = True
         self._program.contexts = contexts
+
+    def _fixed_mode(self, statement: Statement, word: str, why: str) -> None:
+        """A mode that later chips of the family have to choose and this one has not."""
+        line, nodes, head = statement.line, statement.operands, statement.head
+        if head is not None and (len(nodes) != 1 or nodes[0].text.lower() != word):
+            self._wrong(line, nodes[0] if nodes else head, f"`{head.text}` can only be `{word}`", why)
+
+    def _assert(self, statement: Statement) -> None:
+        """`.assert (expression) "message"`: checked now, or by the linker if it knows more."""
+        line, nodes, head = statement.line, statement.operands, statement.head
+        if head is None or self._refused_in_physical(statement):
+            return
+        if not 1 <= len(nodes) <= 2 or (len(nodes) == 2 and nodes[1].kind != "string"):
+            advice = 'write `.assert (SIZE < 64) "message"`'
+            self._wrong(line, nodes[-1] if nodes else head, "`.assert` needs an expression, and may have a message", advice)
+            return
+        constant = self._operands.constant(line, nodes[0], "what is asserted")
+        message = nodes[1].text[1:-1] if len(nodes) == 2 else line.text[nodes[0].start:nodes[0].end]
+        if isinstance(constant, Deferred):
+            self._program.checks.append(LinkCheck(constant.expression, message, line.whole()))
+        elif constant is not None and not constant.value:
+            self._findings.error(ASSERTION, f"this does not hold: {message}", line.origin(nodes[0].start, nodes[0].end))
 
     def _physical(self, statement: Statement) -> None:
         self._none(statement)

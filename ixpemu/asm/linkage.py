@@ -8,23 +8,40 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ixpemu.asm.allocate import Allocation, LeftOpen, address_of
-from ixpemu.asm.expressions import postfix
+from ixpemu.asm.expressions import evaluate, is_linked, postfix
+from ixpemu.asm.findings import Findings
 from ixpemu.asm.flow import file_of
 from ixpemu.asm.listing import place_text, registers
 from ixpemu.asm.program import Half, InitialValues, Program
-from ixpemu.image_links import Export, Fixup, Initial, Links
+from ixpemu.codes import ASSERTION
+from ixpemu.image_links import Check, Export, Fixup, Initial, Links
 from ixpemu.isa import InstructionSet
 from ixpemu.isa.model import Operation, Target
 
 
-def links_of(allocation: Allocation, operations: Sequence[Operation], left_open: LeftOpen, isa: InstructionSet) -> Links:
+def links_of(
+    allocation: Allocation, operations: Sequence[Operation], left_open: LeftOpen, isa: InstructionSet, findings: Findings
+) -> Links:
     """All that is left to the linker and the loader."""
     program = allocation.program
     fixups = tuple(
         Fixup(index, isa.format(_numbered(operations[index])), tuple(values)) for index, values in sorted(left_open.items())
     )
     initial = tuple(one for values in program.initial for one in _initial(allocation, values))
-    return Links(tuple(program.imports), tuple(program.memories), _exports(allocation, program), fixups, initial)
+    exports, checks = _exports(allocation, program), _checks(allocation, findings)
+    return Links(tuple(program.imports), tuple(program.memories), exports, fixups, initial, checks)
+
+
+def _checks(allocation: Allocation, findings: Findings) -> tuple[Check, ...]:
+    """The assertions that the linker has to check; those that are known now are checked here."""
+    number_of, out = address_of(allocation), []
+    for check in allocation.program.checks:
+        expression, span = postfix(check.expression, number_of), check.origin.span
+        if is_linked(check.expression):
+            out.append(Check(expression, check.message, span.file, span.line))
+        elif not evaluate(check.expression, number_of):
+            findings.error(ASSERTION, f"this does not hold: {check.message}", check.origin)
+    return tuple(out)
 
 
 def _numbered(operation: Operation) -> Operation:

@@ -141,11 +141,12 @@ def back_end(program: Program, findings: Findings, store: int = CONTROL_STORE_WO
     left_open: LeftOpen = {}
     operations = physical(allocation, findings, left_open)
     words = encode(program, operations, isa, findings, store)
+    links = links_of(allocation, operations, left_open, isa, findings)
     findings.raise_if_errors()
     image = Image(
         tuple(words), program.contexts, MappingProxyType(dict(program.labels)),
         MappingProxyType(texts.registers(allocation)), tuple(_origin(instruction) for instruction in program.instructions),
-        tuple(_probes(allocation)), texts.live_ranges(allocation), links_of(allocation, operations, left_open, isa),
+        tuple(_probes(allocation)), texts.live_ranges(allocation), links,
     )
     return Assembly(image, tuple(findings.diagnostics), program, allocation, operations)
 

@@ -171,6 +171,15 @@ class InitialValues:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkCheck:
+    """`.assert` of something that is not known before registers have their numbers, or before the program is linked."""
+
+    expression: Expression
+    message: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
 class Subroutine:
     """`.subroutine` ... `.endsub`: instructions `first` to `behind` - 1 are called with a return address, and return there."""
 
@@ -210,6 +219,7 @@ class Program:
     imports: list[str] = field(default_factory=list)            # .import_var
     memories: list[NamedMemory] = field(default_factory=list)   # .local_mem, .global_mem
     initial: list[InitialValues] = field(default_factory=list)
+    checks: list[LinkCheck] = field(default_factory=list)
     subroutines: list[Subroutine] = field(default_factory=list)
     made_labels: set[str] = field(default_factory=set)      # of structured control: no jump leads there but its own branches
     end_facts: tuple[FlowFact, ...] = ()

@@ -4,6 +4,7 @@ import pytest
 
 from ixpemu import Chip, assemble
 from ixpemu.asm.pipeline import assemble_program
+from tests.support.conditions import EDGES
 
 
 def ran(text: str, name: str = "done") -> int:
@@ -169,3 +170,37 @@ helper#:
 .endif
 """
     assert ran(text) == 22
+
+
+RELATIONS = ("==", "!=", "<", "<=", ">", ">=")
+
+
+def load(name: str, value: int) -> str:
+    return f"immed[{name}, {value & 0xFFFF}]\nimmed_w1[{name}, {value >> 16}]\n"
+
+
+@pytest.mark.parametrize("constant", EDGES)
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_every_comparison_with_a_constant_is_right_around_it(constant: int, exchanged: bool) -> None:
+    """All six relations, signed and not, for the values around the constant and at the ends of both ranges."""
+    values = [*(constant + d & 0xFFFFFFFF for d in (-1, 0, 1)), 0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF]
+    text = [".reg volatile x\n.reg done\n"]
+    for place, value in enumerate(values):
+        text.append(load("x", value) + "immed[done, 0]\n")
+        for bit, (relation, ending) in enumerate((r, e) for r in RELATIONS for e in ("", "_unsigned")):
+            sides = f"{constant:#x} {relation} x" if exchanged else f"x {relation} {constant:#x}"
+            text.append(f".if{ending} ({sides})\nalu_shf[done, done, OR, 1, <<{bit}]\n.endif\n")
+        text.append(f"alu[*l$index0[{place}], --, B, done]\n")
+    chip = Chip()
+    chip.load(0, assemble(text="".join(text) + "ctx_arb[kill]\n"), start=False)
+    chip.start(0, 1)
+    assert chip.run(cycles=50_000).reason == "quiet"
+    for place, value in enumerate(values):
+        wanted = 0
+        for bit, (relation, signed) in enumerate((r, s) for r in RELATIONS for s in (True, False)):
+            a, b = (constant, value) if exchanged else (value, constant)
+            if signed:
+                a, b = (one - (1 << 32) if one >> 31 else one for one in (a, b))
+            holds = {"==": a == b, "!=": a != b, "<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[relation]
+            wanted |= holds << bit
+        assert int(chip.me[0].local_memory[place]) == wanted, (hex(value), hex(constant))

@@ -31,6 +31,7 @@ PROGRAM = """
 .init cache+4, 9, 10
 .init counters 0x1234
 .init_csr T_INDEX 12
+.assert (PORTS > 1) "no ports"
 .sig done
     immed[b, (table & 0xffff)]
     immed_w1[b, (table >> 16)]
@@ -128,7 +129,7 @@ def test_what_is_open_is_not_loaded() -> None:
     [
         ({"PORTZ": 1}, codes.LINK_NAME, "did you mean 'PORTS'?"),
         ({"PORTS": 1 << 32}, codes.LINK_VALUE, "32 bits"),
-        ({"PORTS": 300}, codes.LINK_VALUE, "<text>:23"),
+        ({"PORTS": 300}, codes.LINK_VALUE, "<text>:24"),
         ({"table": 0x121234}, codes.LINK_VALUE, "no multiple of 16"),
     ],
 )
@@ -146,6 +147,16 @@ def test_a_division_by_a_value_of_zero_is_refused() -> None:
     assert code_of(error) == codes.LINK_VALUE
     known = assemble(text=".reg a\nimmed[a, 14]\nalu[--, --, B, a]\nctx_arb[kill]\n")
     assert resolve(image, {"N": 7}).values == known.values
+
+
+def test_an_assertion_is_checked_when_its_names_are_known() -> None:
+    image = assemble(text='.import_var N\n.assert (N < 5) "too many"\nctx_arb[kill]\n')
+    assert Image.from_bytes(image.as_bytes()) == image and image.links.unresolved() == ("N",)
+    assert resolve(image, {"N": 4}).links.checks == ()
+    with pytest.raises(UserError) as error:
+        resolve(image, {"N": 5})
+    assert code_of(error) == codes.ASSERTION
+    assert "too many" in str(error.value) and "<text>:2" in str(error.value) and "N = 0x5" in str(error.value)
 
 
 def test_initial_values_outlive_a_loop_back_to_the_start() -> None:
