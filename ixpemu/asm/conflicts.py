@@ -19,6 +19,8 @@ from ixpemu.asm.transfers import TRANSFER_FILES, Contradiction
 from ixpemu.asm.webs import Webs
 from ixpemu.diagnostics import Note, Origin
 
+_REPAIR = "--repair can do it"
+
 
 def _listed(names: Sequence[str]) -> str:
     quoted = [f"`{name}`" for name in names]
@@ -71,7 +73,7 @@ def _bank_circle(webs: Webs, cycle: OddCycle, chosen: Edge, findings: Findings) 
         findings.error(
             codes.BANK_CONFLICT,
             f"both sources are {_listed(names)}: one must be in bank A and the other in bank B, and a register is in one of them",
-            origin, help=f"move `{copied}` to a second register before this line and name that as one of the two sources",
+            origin, help=f"move `{copied}` to a second register before this line and name that as one of the two sources; {_REPAIR}",
         )
         return
     notes = _pair_notes(webs, cycle, origin)
@@ -80,7 +82,7 @@ def _bank_circle(webs: Webs, cycle: OddCycle, chosen: Edge, findings: Findings) 
         f"{_listed(list(dict.fromkeys(names)))} cannot be divided between the banks A and B: "
         f"{len(cycle.edges)} pairs of sources form a circle of odd length",
         origin, notes=tuple(notes),
-        help=f"move `{copied}` to a register of its own before {_line(instruction.origin)} and name that there",
+        help=f"move `{copied}` to a register of its own before {_line(instruction.origin)} and name that there; {_REPAIR}",
     )
 
 
@@ -196,7 +198,7 @@ def out_of_gprs(webs: Webs, limits: Limits, findings: Findings) -> None:
     taken = f"; {absolutes} absolute registers take {given} of every context's numbers" if absolutes else ""
     _crowd(
         webs, findings, codes.OUT_OF_REGISTERS, (File.GPR,), "general purpose registers", 2 * limits.gpr - given,
-        f"end a live range before this line, or keep a value in local memory{taken}",
+        f"end a live range before this line, or keep a value in local memory{taken}; {_REPAIR}",
     )
 
 
