@@ -10,7 +10,7 @@ from ixpemu.app_loads import limit, loads
 from ixpemu.chip import Chip
 from ixpemu.chip_deadlock import SHOWN, describe, stuck
 from ixpemu.diagnostics import Diagnostic
-from ixpemu.image import Image
+from ixpemu.image import Image, of_structure
 from ixpemu.trace.collector import Collector, engine_sums, inside
 from ixpemu.trace.summary import CaptureFigures, CycleSums, PortFigures, RunReport, Uncounted, Where, line_gbps, merge_drops
 
@@ -86,7 +86,7 @@ def _where(chip: Chip, image: Image, me: int, ctx: int) -> Where:
     """Where a context stands, in the terms of its source."""
     context = chip.me[me].ctx[ctx]
     address = context.pc
-    before = [(at, name) for name, at in image.labels.items() if at <= address]
+    before = [(at, name) for name, at in image.labels.items() if at <= address and not of_structure(name)]
     label = ""
     if before:
         at, name = max(before)

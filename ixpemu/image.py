@@ -7,6 +7,7 @@ The only thing the assembler and the chip share. It holds no machine state and k
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -66,6 +67,11 @@ class LiveRange:
     register: str
     first: int
     last: int
+
+
+def of_structure(label: str) -> bool:
+    """Whether a label was made for an `.if` or a loop, and stands in no source: `s0004!else#`."""
+    return re.match(r"s\d{4,}!", label) is not None
 
 
 class NameUnknown(UserError, KeyError):

@@ -6,14 +6,21 @@ appear in a case without this section), `words`, `listing`. Whatever assembles i
 """
 
 import contextlib
+import re
 
 import pytest
 
 from ixpemu import codes
 from ixpemu.asm import checker
+from ixpemu.asm.control import Control
+from ixpemu.asm.directives import Directives
 from ixpemu.asm.findings import Findings, Stopped
+from ixpemu.asm.operands import OperandReader
+from ixpemu.asm.output import Output
 from ixpemu.asm.pipeline import assemble, assemble_program, disassemble
 from ixpemu.asm.preprocess import preprocess
+from ixpemu.asm.program import Program
+from ixpemu.asm.scope import Labels, Scopes
 from ixpemu.codes import TITLES
 from ixpemu.diagnostics import AssemblyError, Sources, render
 from ixpemu.isa import instruction_set
@@ -97,6 +104,19 @@ def test_every_diagnostic_of_the_front_end_has_a_case():
     missing = [f"{code} {TITLES[code]}" for code in front if f"IXP{code}" not in shown and code not in NOT_IN_CORPUS]
     assert not missing
     assert not [code for code in NOT_IN_CORPUS if f"IXP{code}" in shown], "an exemption is stale"
+
+
+def test_every_directive_has_a_case_that_assembles():
+    program, findings = Program(), Findings()
+    scopes, isa = Scopes(findings), instruction_set()
+    labels = Labels(findings, [])
+    operands, output = OperandReader(isa, scopes, labels, findings, False), Output(program, labels, scopes, isa)
+    control = Control(operands, output, findings, False)
+    names = {*Directives(program, scopes, operands, output, findings).actions, *control.names}
+    assert len(names) > 50
+    texts = [load(path).sections for path in cases("asm")]
+    good = "\n".join(one["source"] for one in texts if "error IXP" not in one.get("errors", "")).lower()
+    assert [name for name in sorted(names) if re.search(rf"{re.escape(name)}(?!\w)", good) is None] == []
 
 
 def test_the_corpus_is_there():
