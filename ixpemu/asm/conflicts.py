@@ -73,7 +73,8 @@ def _bank_circle(webs: Webs, cycle: OddCycle, chosen: Edge, findings: Findings) 
         findings.error(
             codes.BANK_CONFLICT,
             f"both sources are {_listed(names)}: one must be in bank A and the other in bank B, and a register is in one of them",
-            origin, help=f"move `{copied}` to a second register before this line and name that as one of the two sources; {_REPAIR}",
+            origin,
+            help=f"move `{copied}` to a second register before this line and name that as one of the two sources; {_REPAIR}",
         )
         return
     notes = _pair_notes(webs, cycle, origin)

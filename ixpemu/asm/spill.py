@@ -59,6 +59,9 @@ class Spilling:
                 return f"local memory from byte {FIRST} on is the program's own, so that no value can be kept there"
             if webs.flow.reentries:
                 return "control comes from outside of the text, so that a local memory pointer may be anything"
+            named = [one for one in program.memories if one.region == LOCAL_MEMORY and one.address is not None]
+            if any((one.address or 0) + one.size > FIRST for one in named):
+                return f"the program's own local memory goes beyond byte {FIRST:,}, where the values would lie"
             free = [
                 pointer for pointer in (1, 0)
                 if not any(idioms.uses_pointer(one.operation, pointer) for one in program.instructions)
@@ -99,6 +102,8 @@ class Spilling:
         occurrences = [webs.flow.occurrences[number] for number in webs.webs[web].occurrences]
         if variable.pinned or variable.fixed is not None or variable.name.split("!")[-1].startswith("repair"):
             return None
+        if any(number in webs.undefined for number in webs.webs[web].occurrences):
+            return None         # its value may be there before the program begins
         if any(one.site is None or one.site.operand < 0 or webs.flow.nodes[one.node].kind is Kind.FACT for one in occurrences):
             return None
         places = {(one.site.instruction, one.site.operand) for one in occurrences if one.site is not None}

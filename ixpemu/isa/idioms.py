@@ -8,7 +8,6 @@ from __future__ import annotations
 from ixpemu.isa.instruction_set import InstructionSet
 from ixpemu.isa.model import Constant, Nothing, Operation, Register, RegisterClass, Word
 
-LOCAL_MEMORY_BYTES = 2560       # of one microengine: 640 words
 SHADOW = 3                      # instructions between a write of a local memory pointer and its first use
 _CONTINUING = frozenset(("pop_count_2", "pop_count_3"))
 

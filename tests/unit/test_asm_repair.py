@@ -118,6 +118,7 @@ def test_the_pointer_that_is_free_is_taken() -> None:
     (crowd(34, "local_csr_wr[ACTIVE_LM_ADDR_1, 0]\nlocal_csr_wr[ACTIVE_LM_ADDR_0, 0]"), "both local memory pointers are in use"),
     (crowd(34).replace(".reg ", ".reg volatile ", 1), "none of the values that are needed at once can be kept in local memory"),
     (crowd(34, ".reentry\nback#:"), "control comes from outside of the text"),
+    (".local_mem table local 2052\n" + crowd(34), "the program's own local memory goes beyond byte 2,048"),
     (crowd(60), "16 values are in local memory, no more words behind one pointer will do"),
 ])
 def test_where_local_memory_does_not_help(text: str, why: str) -> None:
@@ -125,6 +126,11 @@ def test_where_local_memory_does_not_help(text: str, why: str) -> None:
         assemble_program(text=text, repair=True)
     assert {one.code for one in caught.value.diagnostics if one.severity is Severity.ERROR} == {codes.OUT_OF_REGISTERS}
     assert why in next(one.message for one in caught.value.diagnostics if one.code == codes.REPAIR_FAILED)
+
+
+def test_what_is_there_before_the_program_stays_in_its_register() -> None:
+    made = mended(".local_mem table local 2048\n" + crowd(34).replace("immed[r0, 1]\n", ".init r0 5\n"))
+    assert len(spills(made)) == 2 and not any("`r0`" in one for one in spills(made))
 
 
 def test_other_mistakes_are_reported_as_ever() -> None:
