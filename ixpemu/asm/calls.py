@@ -39,7 +39,7 @@ def return_places(program: Program, facts: Sequence[Facts]) -> dict[int, list[in
     inside = {index for one in program.subroutines for index in range(one.first, one.behind)}
     if not inside:
         return {}
-    everywhere = taken_labels(program, facts)
+    everywhere, loaded = taken_labels(program, facts), _loaded(program, facts)
     out = {}
     for index in sorted(inside):
         branch, operation = facts[index].branch, program.instructions[index].operation
@@ -48,26 +48,31 @@ def return_places(program: Program, facts: Sequence[Facts]) -> dict[int, list[in
         ):
             continue
         register = operation.operands[0]
-        labels = _loaded(program, facts, register) if isinstance(register, Register) and register.name is not None else None
-        places = sorted({program.labels[name] for name in (everywhere if labels is None else labels) if name in program.labels})
+        labels = loaded.get(register.name or "") if isinstance(register, Register) else None
+        places = sorted({program.labels[name] for name in (labels if labels else everywhere) if name in program.labels})
         if places:
             out[index] = places
     return out
 
 
-def _loaded(program: Program, facts: Sequence[Facts], register: Register) -> set[str] | None:
-    """The labels that instructions load into a register; None if something else writes it, or nothing does."""
-    labels: set[str] = set()
+def _loaded(program: Program, facts: Sequence[Facts]) -> dict[str, set[str] | None]:
+    """By the name of each register that instructions load with labels, the labels; None if something else writes it too."""
+    found: dict[str, set[str] | None] = {}
     for own, instruction in zip(facts, program.instructions, strict=True):
         operands = instruction.operation.operands
-        if all(operands[operand] != register for operand in own.writes):
-            continue
-        loaded = [operand.name for operand in operands if isinstance(operand, Target) and operand.name is not None]
-        if own.branch is not None or len(loaded) != 1:
-            return None
-        labels.add(loaded[0])
-    named = {fact.name for instruction in program.instructions for fact in instruction.facts}
-    return None if not labels or register.name in named else labels
+        for fact in instruction.facts:
+            found[fact.name] = None
+        for index in own.writes:
+            register = operands[index]
+            if not isinstance(register, Register) or register.name is None:
+                continue
+            loaded = [operand.name for operand in operands if isinstance(operand, Target) and operand.name is not None]
+            known = found.setdefault(register.name, set())
+            if own.branch is not None or len(loaded) != 1 or known is None:
+                found[register.name] = None
+            else:
+                known.add(loaded[0])
+    return found
 
 
 @dataclass(slots=True)
