@@ -298,6 +298,7 @@ class Directives(DirectiveReader):
 
     def finish(self) -> None:
         """Reports what is still open at the end of the program, and says of its first instruction what has a value there."""
+        self._memory.finish()
         if self._program.instructions:
             first = self._program.instructions[0]
             first.facts = (*self._memory.start_facts, *first.facts)

@@ -17,7 +17,8 @@ from ixpemu.asm.program import Deferred, FactKind, FlowFact, Half, InitialValues
 from ixpemu.asm.scope import Scopes
 from ixpemu.asm.source import Line
 from ixpemu.asm.syntax import Node, Statement
-from ixpemu.codes import MEMORY
+from ixpemu.codes import DIRECTIVE_OPERANDS, MEMORY
+from ixpemu.diagnostics import Origin
 from ixpemu.image_links import LOCAL_MEMORY, REGIONS, NamedMemory
 from ixpemu.isa import instruction_set
 from ixpemu.isa.model import RegisterClass
@@ -43,12 +44,21 @@ class MemoryDirectives(DirectiveReader):
     ) -> None:
         super().__init__(program, scopes, operands, output, findings)
         self._local_end = 0
+        self._contexts: list[tuple[int, Origin]] = []
         self.start_facts: list[FlowFact] = []
         self.actions = {
             ".import_var": self._import,
             ".local_mem": lambda s: self._memory(s, False), ".global_mem": lambda s: self._memory(s, True),
             ".init": self._init, ".init_ctx": self._init_ctx, ".init_csr": self._init_csr,
         }
+
+    def finish(self) -> None:
+        """Reports contexts that there are not, once the program has said how many it has."""
+        for context, origin in self._contexts:
+            if self._program.contexts == 4 and context % 2:
+                self._findings.error(
+                    DIRECTIVE_OPERANDS, f"there is no context {context} among four", origin, help="the contexts are 0, 2, 4 and 6"
+                )
 
     def _import(self, statement: Statement) -> None:
         if self._refused_in_physical(statement):
@@ -212,10 +222,10 @@ class MemoryDirectives(DirectiveReader):
         values = self._values(line, nodes[2:])
         if context is None or values is None:
             return
-        if context > 7 or (self._program.contexts == 4 and context % 2):
-            contexts = "0, 2, 4 and 6" if self._program.contexts == 4 else "0 to 7"
-            self._wrong(line, nodes[0], f"there is no context {context}", f"the contexts are {contexts}")
+        if context > 7:
+            self._wrong(line, nodes[0], f"there is no context {context}", "the contexts are 0 to 7, or 0, 2, 4 and 6 of four")
             return
+        self._contexts.append((context, line.origin(nodes[0].start, nodes[0].end)))
         self._register(line, nodes[1], values, context)
 
     def _init_csr(self, statement: Statement) -> None:
