@@ -55,8 +55,6 @@ class Spilling:
     def choose(self, program: Program, webs: Webs, limits: Limits) -> list[tuple[int, int]] | str:
         """The webs to put into local memory now, each with its word; or why there are none."""
         if self.pointer is None:
-            if any(one.region == LOCAL_MEMORY and (one.address or 0) + one.size > FIRST for one in program.memories):
-                return f"local memory from byte {FIRST} on is the program's own, so that no value can be kept there"
             if webs.flow.reentries:
                 return "control comes from outside of the text, so that a local memory pointer may be anything"
             named = [one for one in program.memories if one.region == LOCAL_MEMORY and one.address is not None]

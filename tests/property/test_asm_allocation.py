@@ -77,7 +77,11 @@ def test_two_rivals_in_one_place_are_refused(text: str, seed: int) -> None:
     assert not isinstance(found, Contradiction)
     # The word of a command shows where a run begins: moving its first register moves them all, which may be right.
     alone = used - {web for group in found if group.length > 1 for web, _ in group.members}
-    pairs = [(left, right) for left in alone for right in used if left != right and webs.rivals[left] >> right & 1]
+    # One name that two commands fill at once is the program's own doing, in one register or in two.
+    pairs = [
+        (left, right) for left in alone for right in used
+        if webs.rivals[left] >> right & 1 and webs.webs[left].variable is not webs.webs[right].variable
+    ]
     assume(pairs)
     left, right = random.Random(seed).choice(sorted(pairs))
     places[left] = places[right]
