@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ixpemu.engine.actions import OP_STORE_END
 from ixpemu.engine.jit import COMPILED
-from ixpemu.engine.layout import MARK_BREAK, MARK_EXTERNAL, MARK_PROBE, MARK_WATCH, NEVER
+from ixpemu.engine.layout import CODE, MARK_BREAK, MARK_EXTERNAL, MARK_PROBE, MARK_WATCH, NEVER
 
 WORTH = 2_000_000           # instructions of a microengine before its program is translated, or translated anew
 LOOK = 1_000_000            # cycles between two looks at how many it has executed
@@ -28,10 +28,10 @@ WHEN = os.environ.get("IXPEMU_TRANSLATE", "")
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """A translation: the machine code, and the records and marks that it is right for."""
+    """A translation: the machine code, and what it is right for: records, byte by byte, and marks."""
 
     machine: Any
-    code: npt.NDArray[Any]
+    code: bytes
     held: int
 
 
@@ -44,8 +44,11 @@ class Translations:
     def __init__(self, array: npt.NDArray[Any]) -> None:
         plain = array.view(np.ndarray)
         self._engines = plain["engines"][0]
+        self._base_marks, self._retired = self._engines["base_marks"], self._engines["retired"]
         self._code = plain["code"][0]
         self._room = len(self._code) // len(self._engines)
+        # Bytes and not records: a copy of records leaves what lies between their fields to chance.
+        self._bytes = memoryview(self._code.view(np.uint8)).cast("B")
         self._used: dict[int, _Made] = {}
         self._since = [0] * len(self._engines)
         self._looked = 0
@@ -56,10 +59,8 @@ class Translations:
         if COMPILED and WHEN != "never":
             self._due = min(self._due, self._looked + LOOK)         # there may be another program
         for me, made in list(self._used.items()):
-            now = self._program(me, len(made.code))
-            if self._held(me) == made.held and now.tobytes() == made.code.tobytes():
-                continue
-            if self._held(me) != made.held or not _only_watched(made.code, now):
+            held, now = self._held(me), self._program(me, len(made.code))
+            if held != made.held or (now != made.code and not _only_watched(made.code, bytes(now))):
                 self._drop(me)
 
     def restored(self) -> None:
@@ -68,7 +69,7 @@ class Translations:
             self._drop(me)
         self._engines["translated"] = 0
         for me in range(len(self._engines)):
-            self._since[me] = int(self._engines["retired"][me])
+            self._since[me] = int(self._retired[me])
             self._use(me, _made.get(self._key(me)))
 
     def look(self, cycle: int) -> int:
@@ -81,9 +82,9 @@ class Translations:
             if int(self._code[me * self._room]["op"]) == OP_STORE_END:
                 continue
             made = self._used.get(me)
-            if made is not None and self._program(me, len(made.code)).tobytes() == made.code.tobytes():
+            if made is not None and self._program(me, len(made.code)) == made.code:
                 continue
-            retired = int(self._engines["retired"][me])
+            retired = int(self._retired[me])
             if retired - self._since[me] >= WORTH or WHEN == "always":
                 self._since[me] = retired
                 self._use(me, self._translated(me))
@@ -100,8 +101,8 @@ class Translations:
         from ixpemu.engine.machine_code import MachineCode
         from ixpemu.engine.translation import NAME, translate
 
-        code = self._program(me, self._length(me)).copy()
-        _made[key] = _Made(MachineCode(translate(code, self._room, key[1]), NAME), code, key[1])
+        text = translate(np.frombuffer(key[0], CODE), self._room, key[1])
+        _made[key] = _Made(MachineCode(text, NAME), *key)
         if len(_made) > KEPT:
             _made.popitem(last=False)
         return _made[key]
@@ -114,29 +115,29 @@ class Translations:
     def _drop(self, me: int) -> None:
         self._engines["translated"][me] = 0
         self._used.pop(me, None)
-        self._since[me] = int(self._engines["retired"][me])
+        self._since[me] = int(self._retired[me])
         self._due = 0
 
     def _held(self, me: int) -> int:
         """The marks of an instruction at which a microengine stops, whatever the registers: those of breakpoints always."""
-        return MARK_EXTERNAL | MARK_BREAK | (int(self._engines["base_marks"][me]) & (MARK_PROBE | MARK_WATCH))
+        return MARK_EXTERNAL | MARK_BREAK | (int(self._base_marks[me]) & (MARK_PROBE | MARK_WATCH))
 
-    def _length(self, me: int) -> int:
-        """Words of the program, up to the last that is not empty."""
-        written = np.flatnonzero(self._program(me, self._room)["op"] != OP_STORE_END)
-        return int(written[-1]) + 1 if len(written) else 0
-
-    def _program(self, me: int, length: int) -> npt.NDArray[Any]:
-        program: npt.NDArray[Any] = self._code[me * self._room : me * self._room + length]
-        return program
+    def _program(self, me: int, length: int) -> memoryview:
+        """The first `length` bytes of the records of a microengine."""
+        start = me * self._room * CODE.itemsize
+        return self._bytes[start : start + length]
 
     def _key(self, me: int) -> tuple[bytes, int]:
-        return self._program(me, self._length(me)).tobytes(), self._held(me)
+        """The records up to the last that is not empty, and the marks that count."""
+        written = np.flatnonzero(self._code["op"][me * self._room : (me + 1) * self._room] != OP_STORE_END)
+        words = int(written[-1]) + 1 if len(written) else 0
+        return bytes(self._program(me, words * CODE.itemsize)), self._held(me)
 
 
-def _only_watched(before: npt.NDArray[Any], now: npt.NDArray[Any]) -> bool:
+def _only_watched(before: bytes, now: bytes) -> bool:
     """Whether nothing has changed but that some instructions need no look any more: a translation stops there in vain."""
-    marks = before["marks"] & ~(before["marks"] & ~now["marks"] & np.uint8(MARK_WATCH))
-    changed = before.copy()
-    changed["marks"] = marks
-    return changed.tobytes() == now.tobytes()
+    old, new = np.frombuffer(before, CODE), np.frombuffer(now, CODE)
+    allowed = bytearray(before)
+    marks = np.frombuffer(allowed, CODE)["marks"]
+    marks &= ~(old["marks"] & ~new["marks"] & np.uint8(MARK_WATCH))
+    return bytes(allowed) == now

@@ -11,15 +11,17 @@ import re
 import resource
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ixpemu.chip import Chip
     from ixpemu.isa.chipfile import ChipParameters
 
 from ixpemu.bench.peers import Absent, measure
 
-WARM_STEPS = 8
+WARM_STEPS = 40            # at most, before programs that run long are machine code
 OBSERVED_STEPS = 20         # an observed run is looked at so many times as often
 
 
@@ -57,13 +59,13 @@ def _start() -> dict[str, Any]:
 def _speed(case: str, mode: str, seconds: float) -> dict[str, Any]:
     from ixpemu.app_loads import Counters, limit, loads
     from ixpemu.bench.cases import CASES
+    from ixpemu.engine.jit import COMPILED
 
     running = CASES[case](mode)
     step = running.first_step if mode in ("default", "fast") else max(1, running.first_step // OBSERVED_STEPS)
     running.advance(step)           # fills caches, pipelines and queues
-    if mode in ("default", "fast") and step > 10_000:
-        for _ in range(WARM_STEPS):             # until programs that run long are machine code
-            running.advance(step)
+    if mode in ("default", "fast") and COMPILED:
+        _warm(running.chip, lambda: running.advance(step))
     before, loads_before = running.counters(), Counters.of(running.chip)
     started = time.perf_counter()
     while (elapsed := time.perf_counter() - started) < seconds:
@@ -75,6 +77,15 @@ def _speed(case: str, mode: str, seconds: float) -> dict[str, Any]:
         "speed": rates, "peak_memory_mb": _peak_memory() / 1e6, "lost": lost,
         "limit": "nothing dropped" if lost == 0 else limit(loads(running.chip, loads_before)),
     }
+
+
+def _warm(chip: Chip, advance: Callable[[], None]) -> None:
+    """Run until all programs are machine code, since that is what a long run is."""
+    engines = chip.state.engines
+    for _ in range(WARM_STEPS):
+        if all(engine.translated for engine in engines if engine.retired):
+            return
+        advance()
 
 
 def _peer(name: str, seconds: float) -> dict[str, Any]:
