@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT := build/demo
 
-.PHONY: help demo test check fix fresh goldens bench docs soak clean
+.PHONY: help demo test check fix fresh goldens bench docs growth soak clean
 
 help:
 	@echo "demo    install, run ipv4_forward over the sample trace, write the output captures to $(OUT)"
@@ -15,6 +15,7 @@ help:
 	@echo "goldens rewrite the expected results in tests/corpus (read the difference before you commit it)"
 	@echo "docs    rewrite the generated files: dispatch module, docs/reference, sample trace"
 	@echo "bench   the speed of this machine"
+	@echo "growth  measure how time grows with size, into docs/growth.md (on a quiet machine)"
 	@echo "soak    the long tests"
 	@echo "clean   remove what the targets made"
 
@@ -59,6 +60,10 @@ goldens: $(VENV)/tools
 
 bench: $(VENV)/runtime
 	$(BIN)/ixpemu bench
+
+growth: $(VENV)/tools
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[report]'
+	$(BIN)/python -m tests.growth
 
 soak: $(VENV)/tools
 	$(BIN)/ixpemu bench --compile-only

@@ -348,6 +348,12 @@ class Chip:
         self._check_observable()
         self._drive.observation.add(sink, kinds_of(kinds))
 
+    def touched(self, unit: int, address: int, words: int, writes: bool, mask: int = 15) -> None:
+        """Whoever stands for the XScale says what memory it has just read or written, for those who observe: `words` words of a
+        unit from byte `address` on, of each the bytes of `mask` (bit 0 for the lowest address)."""
+        if self._drive.observation.sinks:
+            self._drive.observation.access(self._drive.cycle, unit, address, words, mask, writes)
+
     def _check_observable(self) -> None:
         """In what is observed, 8 stands for the XScale: there is no room for a ninth microengine."""
         if self.parameters["chip.microengines"] > OBSERVABLE:

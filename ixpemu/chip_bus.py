@@ -30,7 +30,7 @@ from ixpemu.engine.host import (
     HOST_TIMER_READ,
     HOST_TIMER_WRITE,
 )
-from ixpemu.engine.layout import INTERRUPTS
+from ixpemu.engine.layout import INTERRUPTS, UNIT_DRAM, UNIT_SCRATCH, UNIT_SRAM0
 
 Call = Callable[..., int]
 INTERRUPT_REGISTERS: Mapping[str, int] = MappingProxyType({
@@ -54,6 +54,8 @@ class Window:
     length: int
     read: Callable[[int], int]
     write: Callable[[int, int], None]
+    unit: int | None = None
+    """The unit whose memory it is."""
 
 
 class Interrupts:
@@ -112,9 +114,10 @@ class XScaleBus:
         """`microengines`: the chip's own numbers of them."""
         self._call = call
         self.interrupts = Interrupts(call)
-        memories = [Window("DRAM", 0, dram.length, *_words(dram))]
+        memories = [Window("DRAM", 0, dram.length, *_words(dram), UNIT_DRAM)]
         memories += [
-            Window(f"SRAM channel {k}", 0x80000000 + (k << 28), one.length, *_words(one)) for k, one in enumerate(sram)]
+            Window(f"SRAM channel {k}", 0x80000000 + (k << 28), one.length, *_words(one), UNIT_SRAM0 + k)
+            for k, one in enumerate(sram)]
         self.windows: tuple[Window, ...] = (
             *memories,
             self._device("CSR access proxy", 0xC0004000, 0x1000, HOST_CAP_READ, HOST_CAP_WRITE, 0x4000),
@@ -122,7 +125,7 @@ class XScaleBus:
                      *self._local(me)) for me, number in enumerate(microengines)),
             self._device("timers", 0xC0020000, 0x40, HOST_TIMER_READ, HOST_TIMER_WRITE, 0),
             self._device("MSF", 0xC8000000, 0x4000, HOST_MSF_READ, HOST_MSF_WRITE, 0),
-            Window("scratch memory", 0xCA000000, scratch.length, *_words(scratch)),
+            Window("scratch memory", 0xCA000000, scratch.length, *_words(scratch), UNIT_SCRATCH),
             Window("scratch rings", 0xCB400000, 64, self._get, self._put),
             self._device("interrupt controller", 0xD6000000, 0x210, HOST_INTERRUPT_READ, HOST_INTERRUPT_WRITE, 0),
             self._device("PCI configuration", 0xDE000000, 0x40, HOST_PCI_READ, HOST_PCI_WRITE, 0xDE000000),

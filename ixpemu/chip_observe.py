@@ -22,6 +22,7 @@ from ixpemu.engine.layout import CONTEXTS, KEY_ME, KEY_SHIFT, UNIT_SCRATCH
 from ixpemu.engine.observation import (
     OBSERVED,
     SEEN_ACCESS,
+    SEEN_BUFFER,
     SEEN_DONE,
     SEEN_NAMES,
     SEEN_NEIGHBOR,
@@ -32,6 +33,7 @@ from ixpemu.engine.observation import (
     SEEN_SIGNAL,
     SEEN_WRITE,
 )
+from ixpemu.engine.timing import COMMAND_READ, COMMAND_WRITE
 
 Events = npt.NDArray[Any]
 """Records of OBSERVED in the order of time."""
@@ -47,7 +49,7 @@ _FAR = 1 << 55                  # later than any cycle that a run reaches
 # Which stream a kind belongs to: one of words and signals that arrive, of units, or of microengines.
 _BASE = np.full(len(SEEN_NAMES), _FROM_ME, np.uint64)
 _BASE[[SEEN_REGISTER, SEEN_DONE, SEEN_SIGNAL, SEEN_PACKET]] = 0
-_BASE[[SEEN_ACCESS, SEEN_WRITE, SEEN_RING]] = _FROM_UNITS
+_BASE[[SEEN_ACCESS, SEEN_WRITE, SEEN_RING, SEEN_BUFFER]] = _FROM_UNITS
 _BASE[[SEEN_SEND, SEEN_NEIGHBOR]] = _SENT       # by instructions and by the CAP; noted in the order in which they commit
 
 
@@ -113,6 +115,14 @@ class Observation:
         else:
             return
         self._hand_out(row[(self.kinds >> row["kind"].astype(np.int64)) & 1 == 1])
+
+    def access(self, cycle: int, unit: int, address: int, words: int, mask: int, writes: bool) -> None:
+        """Hand out an access of the XScale to memory, as of microengine 8; `mask`: the bytes of each word."""
+        row = np.zeros(1, OBSERVED)
+        row["cycle"], row["me"], row["kind"], row["unit"], row["address"] = cycle, HOST, SEEN_ACCESS, unit, address
+        row["value"], row["a"], row["b"] = words, COMMAND_WRITE if writes else COMMAND_READ, mask | mask << 4
+        if self.kinds >> SEEN_ACCESS & 1:
+            self._hand_out(row)
 
     def drain(self, limit: int | None) -> None:
         """Take what the slice has left: up to the cycle `limit`, not included; None: up to its last commit."""

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from ixpemu import arguments, codes
 from ixpemu.diagnostics import user_error
 from ixpemu.engine import layout as e
+from ixpemu.isa import instruction_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,13 @@ def _address(value: int) -> str:
 def _target(value: int) -> str:
     me, ctx, signal = value >> 8 & 0xF, value >> 4 & 0xF, value & 0xF
     return f"signal {signal}, context {ctx}" + (f", microengine {me}" if me < 8 else ", no microengine")
+
+
+def _not_modelled(value: int) -> str:
+    if value >> 16:
+        return "input FCI_FULL" if value & 1 else "input FCI_NOT_EMPTY"
+    names = {csr.address: csr.name for csr in instruction_set().csrs if csr.space == "msf"}
+    return f"MSF register {names.get(value, f'{value:#x}')}"
 
 
 _RULES = (
@@ -338,6 +346,12 @@ _RULES = (
          "the host memory answers. Elsewhere on the bus reads give all ones, and writes are lost.",
          "check the address, bits 15 to 13 of PCI_ADDR_EXT, which are the top of a bus address, and pci.host_bytes",
          "Linux PCI driver; the host memory is this emulator's", "M"),
+    Rule(e.RESERVED_NOT_MODELLED, codes.RESERVED_NOT_MODELLED, "", _not_modelled,
+         "Flow control, its FIFO (the inputs FCI_NOT_EMPTY and FCI_FULL, which are 0), CSIX, polling of fewer ports than the "
+         "board has, high-water marks and interrupts of the media interface are not modelled: registers keep what is written "
+         "and do nothing, and their status is 0.",
+         "do without, or allow the code where nothing depends on it; docs/reference/support.md lists what is not modelled",
+         "this emulator", "assumed"),
 )
 
 

@@ -8,9 +8,11 @@ The file, numbers least significant byte first:
                 zlib; 4 bytes: CRC-32 of everything in the section before it
     "END "      a section of 32 bytes, not packed: SHA-256 of all bytes before it. Nothing follows.
 
-Sections, in this order and each once: `CHIP` a plain value (chip_plain.py) with the cycle, the parameters, the length of the
-journal and `numbering` below; `STAT` the state record as it is in memory; `PAGE` the numbers of the pages of memory that were
-ever written, 4 bytes each, then the pages; `PORT` and `AGNT` plain values. Frames still to arrive are in `PORT`.
+Sections, in this order and each once:
+    CHIP        a plain value (chip_plain.py): the cycle, the parameters, the length of the journal, `numbering` below
+    STAT        the state record as it is in memory
+    PAGE        the numbers of the pages of memory that were ever written, 4 bytes each, then the pages
+    PORT, AGNT  plain values: ports with all frames that are still to arrive, so that a file needs no other file; agents
 
 Digests find damage, not malice: a state that somebody has made up and signed can make compiled code do anything. Read files of
 people whose programs you would run.

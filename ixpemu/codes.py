@@ -213,6 +213,7 @@ RESERVED_STORE_CLOSED = _code(7055, "a control store written while it is closed"
 RESERVED_SIGNAL = _code(7056, "a signal to a context that there is not")
 RESERVED_REFLECTOR = _code(7057, "a reflector address that nobody has")
 RESERVED_PCI = _code(7058, "a PCI address that nobody has")
+RESERVED_NOT_MODELLED = _code(7059, "a use of a part of the chip that is not modelled")
 RACE_UNORDERED = _code(7801, "accesses of two threads to a word of memory that nothing orders")
 RACE_LOST_UPDATE = _code(7802, "a write that another thread's write loses")
 RACE_OVERWRITTEN = _code(7803, "a value that another thread replaces before it is read back")

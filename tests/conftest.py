@@ -18,3 +18,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def update_goldens(request: pytest.FixtureRequest) -> bool:
     """Whether results of the corpus are rewritten and not compared."""
     return bool(request.config.getoption("--update-goldens"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What the fuzz processes of this session did together."""
+    from tests.fuzz import summary
+
+    passed = terminalreporter.getreports("passed")
+    results = [value for report in passed for name, value in report.user_properties if name == "fuzz"]
+    for line in summary.lines(results):
+        terminalreporter.write_line(line)

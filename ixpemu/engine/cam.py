@@ -21,6 +21,7 @@ from ixpemu.engine.layout import (
     RESERVED_CAM_EQUAL,
     RESERVED_CAM_TAKEN,
 )
+from ixpemu.engine.observation import CAM_CLEAR, CAM_HIT, CAM_MISS, CAM_READ, CAM_STATE, CAM_WRITE, observing, see_cam
 from ixpemu.engine.pointers import write_shadowed
 
 ENTRIES = 16
@@ -36,6 +37,8 @@ def cam_clear(state, engine, i, ctx, a, b, pc, order, clock):
     engine.cam_written = uint32(0)
     for other in range(CONTEXTS):
         engine.cam_found[other] = uint32(0)
+    if observing():
+        see_cam(state, engine, ctx, pc, 0, 0, CAM_CLEAR, clock)
 
 
 @jit
@@ -63,11 +66,15 @@ def cam_lookup(state, engine, i, ctx, a, b, pc, order, clock):
     if entry == uint32(ENTRIES):
         entry = uint32(engine.cam_order & uint64(15))
         found = uint32(entry << uint32(3))
+        if observing():
+            see_cam(state, engine, ctx, pc, entry, a, CAM_MISS, clock)
     else:
         if matches & engine.cam_written and matches & uint32(matches - uint32(1)):
             report_here(state, RESERVED_CAM_EQUAL, engine, ctx, pc, a, clock)
         make_latest(engine, entry)
         found = uint32((engine.cam_state[entry] << uint32(8)) | uint32(0x80) | (entry << uint32(3)))
+        if observing():
+            see_cam(state, engine, ctx, pc, entry, a, CAM_HIT, clock)
     engine.cam_found[ctx] = uint32(entry | uint32(CAM_FOUND))
     which = uint32(i.imm) & uint32(3)
     if which:
@@ -96,6 +103,8 @@ def cam_write(state, engine, i, ctx, a, b, pc, order, clock):
         if (engine.cam_found[other] & uint32(CAM_FOUND | CAM_ENTRY)) == (entry | uint32(CAM_FOUND)):
             engine.cam_found[other] = uint32(entry | uint32(CAM_FOUND | CAM_TAKEN))
     engine.cam_found[ctx] = uint32(engine.cam_found[ctx] & uint32(CAM_FOUND | CAM_ENTRY))
+    if observing():
+        see_cam(state, engine, ctx, pc, entry, a, CAM_WRITE, clock)
 
 
 @jit
@@ -104,15 +113,23 @@ def cam_write_state(state, engine, i, ctx, a, b, pc, order, clock):
     entry = uint32(b & uint32(CAM_ENTRY))
     claim(state, engine, ctx, entry, pc, clock)
     engine.cam_state[entry] = uint32(i.imm)
+    if observing():
+        see_cam(state, engine, ctx, pc, entry, engine.cam_tag[entry], CAM_STATE, clock)
 
 
 @jit
 def cam_read_tag(state, engine, i, ctx, a, b, pc, order, clock):
     """The tag of entry `b`."""
-    return uint32(engine.cam_tag[uint32(b & uint32(CAM_ENTRY))])
+    entry = uint32(b & uint32(CAM_ENTRY))
+    if observing():
+        see_cam(state, engine, ctx, pc, entry, engine.cam_tag[entry], CAM_READ, clock)
+    return uint32(engine.cam_tag[entry])
 
 
 @jit
 def cam_read_state(state, engine, i, ctx, a, b, pc, order, clock):
     """The state of entry `b`, in bits 11:8."""
-    return uint32(engine.cam_state[uint32(b & uint32(CAM_ENTRY))] << uint32(8))
+    entry = uint32(b & uint32(CAM_ENTRY))
+    if observing():
+        see_cam(state, engine, ctx, pc, entry, engine.cam_tag[entry], CAM_READ, clock)
+    return uint32(engine.cam_state[entry] << uint32(8))

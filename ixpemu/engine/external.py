@@ -48,6 +48,7 @@ from ixpemu.engine.layout import (
     RESERVED_DEFER,
     RESERVED_ILLEGAL,
     RESERVED_NO_NEIGHBOR,
+    RESERVED_NOT_MODELLED,
     RESERVED_STORE_END,
     SILENT,
     SINK,
@@ -270,6 +271,9 @@ def execute_rare(state, memory, engine, i, ctx, now, in_slot):
     elif op == uint32(OP_STATE_SET) or op == uint32(OP_STATE_CLEAR):
         flush_unit(state, memory, UNIT_SCRATCH, now)
         holds = input_state(state, engine, uint32(i.imm), now) != uint32(0)
+        if uint32(i.imm) >= uint32(FLOW_CONTROL_INPUTS):
+            value = uint32(uint32(1 << 16) | uint32(i.imm))
+            report(state, RESERVED_NOT_MODELLED, engine.number, ctx, engine.pc[ctx], value)
         finish_issue(state, engine, ctx, now)
         if holds == (op == uint32(OP_STATE_SET)):
             branch_or_report(state, engine, i, ctx, in_slot)
@@ -337,6 +341,9 @@ def stop_engine(state, engine, i, ctx, now):
     else:
         engine.wakeup[ctx] = uint32(WAKEUP_ANY)
         engine.ready = uint32(engine.ready & ~(uint32(1) << ctx))
+
+
+FLOW_CONTROL_INPUTS = 14        # and 15
 
 
 @jit

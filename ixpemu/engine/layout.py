@@ -115,7 +115,8 @@ INTERRUPTS = {
  RESERVED_MULTIPLY, RESERVED_MULTIPLY_BETWEEN, RESERVED_MULTIPLY_WIDE, RESERVED_POP_COUNT, RESERVED_FIND_FIRST,
  RESERVED_ALIGN_SWAP, RESERVED_CRC_SWAP, RESERVED_CRC_EARLY, RESERVED_CAM_EQUAL, RESERVED_CAM_TAKEN,
  RESERVED_STORE_CLOSED, RESERVED_SIGNAL, RESERVED_REFLECTOR, RESERVED_PCI,
- ) = range(1, 59)
+ RESERVED_NOT_MODELLED,
+ ) = range(1, 60)
 RESERVED_NAMES = ("", "illegal instruction", "ran past the end of the program", "unpopulated memory", "put on a full ring",
                   "unpopulated local memory", "local_csr_rd without its immed", "branch or swap in a defer slot",
                   "command that the unit does not know", "scratch ring outside scratch memory",
@@ -144,6 +145,7 @@ RESERVED_NAMES = ("", "illegal instruction", "ran past the end of the program", 
                   "lookup that several CAM entries match", "CAM entry written by another context since its lookup",
                   "control store written without access from outside", "signal to nobody",
                   "reflector address that nobody has", "PCI address that nobody has",
+                  "part of the chip that is not modelled",
                   )
 RESERVED_KINDS = 64
 RESERVED_ROWS = 64          # places that are kept, the earliest ones

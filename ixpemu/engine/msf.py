@@ -10,9 +10,12 @@ from __future__ import annotations
 from numpy import uint32
 
 from ixpemu.engine.jit import jit
+from ixpemu.engine.layout import RESERVED_NOT_MODELLED
 from ixpemu.engine.msf_layout import CONTROL_WORD, LISTS, PORTS
+from ixpemu.engine.parameters import P_PORT_COUNT
 from ixpemu.engine.receive import bus_in_event, element_done, receive_control, receive_port_event, start_bus_in
 from ixpemu.engine.receive_lists import RX_THREAD_FREELIST_TIMEOUT_0, add_thread, restart_timer, timer_event
+from ixpemu.engine.reserved import report_actor, report_at
 from ixpemu.engine.transmit import bus_out_event, control_written, departure_event, sequence, transmit_control
 
 # CSRs that do something, by word offset.
@@ -21,6 +24,18 @@ RX_THREAD_FREELIST_0 = 0x30 // 4
 RBUF_ELEMENT_DONE = 0x44 // 4
 RX_PORT_MAP = 0x40 // 4
 TX_SEQUENCE_0 = 0x60 // 4
+# And some that ought to.
+INTERRUPT_ENABLE, CSIX_TYPE_MAP, FC_EGRESS_STATUS, FC_INGRESS_STATUS = 0x0C // 4, 0x10 // 4, 0x14 // 4, 0x18 // 4
+HWM_CONTROL, FC_OVERRIDE, RX_POLL_LIMIT, TX_POLL_LIMIT = 0x24 // 4, 0x28 // 4, 0x48 // 4, 0x70 // 4
+
+
+@jit
+def not_modelled(state, word, value):
+    """Whether `value` in the register at `word` asks for something that nothing here does."""
+    if word == uint32(RX_POLL_LIMIT) or word == uint32(TX_POLL_LIMIT):
+        return uint32(value) < uint32(state.parameter[P_PORT_COUNT] - uint32(1))
+    used = word == uint32(INTERRUPT_ENABLE) or word == uint32(CSIX_TYPE_MAP) or word == uint32(HWM_CONTROL)
+    return (used or word == uint32(FC_OVERRIDE)) and value != uint32(0)
 
 
 @jit
@@ -31,6 +46,8 @@ def msf_read(state, memory, address, now):
         return state.msf.rbuf[word & uint32(2047)]
     if word >= uint32(TX_SEQUENCE_0) and word < uint32(TX_SEQUENCE_0 + LISTS):
         return sequence(state, uint32(word - uint32(TX_SEQUENCE_0)))
+    if word == uint32(FC_EGRESS_STATUS) or word == uint32(FC_INGRESS_STATUS):
+        report_actor(state, RESERVED_NOT_MODELLED, uint32(word << uint32(2)))
     return state.msf.csr[word]
 
 
@@ -59,6 +76,8 @@ def msf_write(state, memory, address, value, me, ctx, now):
         transmit_control(state, value, me, ctx, now)
     elif word < uint32(TX_SEQUENCE_0) or word >= uint32(TX_SEQUENCE_0 + LISTS):
         msf.csr[word] = value
+        if not_modelled(state, word, value):
+            report_at(state, RESERVED_NOT_MODELLED, me, ctx, msf.writer_pc, uint32(word << uint32(2)), now)
         if word == uint32(RX_PORT_MAP):
             start_bus_in(state, now)
         elif word >= uint32(RX_THREAD_FREELIST_TIMEOUT_0) and word < uint32(RX_THREAD_FREELIST_TIMEOUT_0 + LISTS):

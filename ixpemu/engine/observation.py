@@ -59,9 +59,16 @@ OBSERVED = np.dtype([
     SEEN_NEIGHBOR,      # a word is sent to a next-neighbour register: `address` microengine * 128 + register, `value`, `extra` in
                         # how many cycles
     SEEN_PACKET,        # the context works on packet `value` from here on, since the status of its element arrived
-) = range(1, 20)
+    SEEN_CAM,           # the CAM is used: `address` its entry, `value` the tag, `a` the state, `extra` CAM_* what is done
+    SEEN_BUFFER,        # bytes of RBUF or TBUF: `address` the first, `value` how many, `extra` BUFFER_* what is done
+) = range(1, 22)
 SEEN_NAMES = ("", "issue", "branch", "abort", "stall", "swap", "start", "command", "access", "write", "register", "done",
-              "signal", "send", "ring", "probe", "csr", "test", "neighbor", "packet")
+              "signal", "send", "ring", "probe", "csr", "test", "neighbor", "packet", "cam", "buffer")
+CAM_MISS, CAM_HIT, CAM_READ, CAM_WRITE, CAM_STATE, CAM_CLEAR = range(6)
+"""A lookup that misses, and gives the entry used longest ago; one that hits; an entry's tag or state read, both written, its
+state written; all cleared."""
+BUFFER_READ, BUFFER_WRITE, BUFFER_FREE, BUFFER_SEND = range(4)
+"""RBUF copied to DRAM; DRAM copied to TBUF; an element of RBUF given back; what is to be sent of an element of TBUF."""
 
 
 @jit
@@ -233,3 +240,24 @@ def see_words(state, entry, file, first, words):
         shift = uint32(4) if first >= uint32(DRAM_OUT) and (k & 1) else uint32(0)
         see_word(state, SEEN_WRITE, entry, uint32(entry.address + uint32(4) * uint32(k)), file[uint32(first + uint32(k))],
                  uint32((uint32(entry.byte_mask) >> shift) & uint32(15)), entry.access)
+
+
+@jit
+def see_cam(state, engine, ctx, pc, entry, tag, what, clock):
+    """The instruction before address `pc` and cycle `clock` uses CAM entry `entry`; its state is as it is behind it."""
+    at = uint32(uint32(pc) - uint32(1)) & uint32(store_words(state) - uint32(1))
+    record = state.observed[new_record(state, SEEN_CAM, engine.number, ctx, at, uint64(clock - uint64(1)))]
+    record.address = uint32(entry)
+    record.value = uint32(tag)
+    record.a = uint16(engine.cam_state[uint32(entry)])
+    record.extra = uint32(what)
+
+
+@jit
+def see_buffer(state, unit, me, ctx, pc, first, total, what, when):
+    """Bytes `first` to before `first` + `total` of RBUF or TBUF, by the unit that does it."""
+    record = state.observed[new_record(state, SEEN_BUFFER, me, ctx, pc, when)]
+    record.unit = uint8(unit)
+    record.address = uint32(first)
+    record.value = uint32(total)
+    record.extra = uint32(what)

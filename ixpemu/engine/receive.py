@@ -21,6 +21,7 @@ from ixpemu.engine.layout import (
     RESERVED_ERRATUM_69,
     RESERVED_MSF_MODE,
     STOP_INPUT,
+    UNIT_MSF,
 )
 from ixpemu.engine.msf_layout import (
     ARRIVAL_ROWS,
@@ -45,6 +46,7 @@ from ixpemu.engine.msf_partitions import (
     partition_at,
     partition_count,
 )
+from ixpemu.engine.observation import BUFFER_FREE, observing, see_buffer
 from ixpemu.engine.parameters import (
     P_MEGAHERTZ,
     P_MSF_BUS,
@@ -256,6 +258,8 @@ def element_done(state, element, me, ctx, now):
     partition = partition_at(control, place)
     if state.parameter[P_MSF_ERRATUM] and faulty(place, element_bytes(control, partition)):
         report_at(state, RESERVED_ERRATUM_69, me, ctx, msf.writer_pc, element, now)
+    if observing():
+        see_buffer(state, UNIT_MSF, me, ctx, msf.writer_pc, place, element_bytes(control, partition), BUFFER_FREE, now)
     msf.element_state[element] = uint8(ELEMENT_FREE)
     tail = msf.free_tail[partition]
     msf.free_ring[uint32(partition * uint32(ELEMENTS_MAX) + (tail & uint32(ELEMENTS_MAX - 1)))] = uint8(element)

@@ -21,6 +21,7 @@ from ixpemu.engine.layout import (
     RESERVED_MSF_MODE,
     RESERVED_TRANSMIT,
     STOP_OUTPUT,
+    UNIT_MSF,
 )
 from ixpemu.engine.msf_layout import (
     BUFFER_BYTES,
@@ -42,6 +43,7 @@ from ixpemu.engine.msf_partitions import (
     partition_at,
     partition_count,
 )
+from ixpemu.engine.observation import BUFFER_SEND, observing, see_buffer
 from ixpemu.engine.parameters import P_MEGAHERTZ, P_PORT_COUNT, P_PORT_LONGEST, P_PORT_MEGABITS, P_PORT_SEND_FIFO
 from ixpemu.engine.receive import HEADER_BYTES, SHORTEST_FRAME, bus_cycles
 from ixpemu.engine.reserved import report, report_at
@@ -102,6 +104,13 @@ def control_written(state, word, me, ctx, now):
     too_long = element_end(control) > element_bytes(buffer_control, partition) and (control & uint32(SKIP)) == uint32(0)
     if msf.csr[word] != uint32(0) or control & uint32(RESERVED_BIT) or too_long:
         report_at(state, RESERVED_CONTROL_WORD, me, ctx, msf.writer_pc, control, now)
+    if observing() and (control & uint32(SKIP)) == uint32(0):
+        before = uint32((control >> uint32(16)) & uint32(31))
+        if before:
+            first = uint32(place + ((control >> uint32(21)) & uint32(7)))
+            see_buffer(state, UNIT_MSF, me, ctx, msf.writer_pc, first, before, BUFFER_SEND, now)
+        see_buffer(state, UNIT_MSF, me, ctx, msf.writer_pc, uint32(place + payload_start(control)), payload_bytes(control),
+                   BUFFER_SEND, now)
     msf.send_valid[element] = uint8(1)
     msf.send_pending[partition] = uint32(msf.send_pending[partition] + uint32(1))
     msf.send_writer[element] = uint32((uint32(me) << uint32(24)) | (uint32(ctx) << uint32(16)) | msf.writer_pc)

@@ -22,13 +22,23 @@ from ixpemu.engine.layout import (
     RESERVED_SHORT_GET,
     SRAM_IN,
     SRAM_OUT,
+    UNIT_DRAM,
     UNIT_HASH,
     UNIT_PCI,
     UNIT_SCRATCH,
 )
 from ixpemu.engine.memories import mark_written, memory_index, merge_word
 from ixpemu.engine.msf import dram_to_tbuf, msf_fast_write, msf_read, msf_write, rbuf_to_dram
-from ixpemu.engine.observation import SEEN_RING, observing, see_access, see_word, see_words
+from ixpemu.engine.observation import (
+    BUFFER_READ,
+    BUFFER_WRITE,
+    SEEN_RING,
+    observing,
+    see_access,
+    see_buffer,
+    see_word,
+    see_words,
+)
 from ixpemu.engine.operation_access import access_operation
 from ixpemu.engine.operation_numbers import OPERATION
 from ixpemu.engine.overrides import part_push, signal_context
@@ -111,6 +121,9 @@ def access_buffers(state, memory, entry):
     if offset & uint32(7):
         report_at(state, RESERVED_BUFFER_ALIGNMENT, entry.me, entry.ctx, entry.pc, entry.value, entry.access)
         offset = uint32(offset & uint32(0x1FF8))
+    if observing():
+        what = BUFFER_READ if entry.command == COMMAND_RBUF else BUFFER_WRITE
+        see_buffer(state, UNIT_DRAM, entry.me, entry.ctx, entry.pc, offset, uint32(uint32(4) * words), what, entry.access)
     if entry.command == COMMAND_RBUF:
         rbuf_to_dram(state, memory, offset, index, words, entry.access)
         mark_written(memory, index, words)
@@ -214,6 +227,7 @@ def end_write(state, entry, now):
 def access_msf(state, memory, entry, now):
     """msf[read], msf[write], msf[fast_wr]."""
     state.msf.writer_pc = uint32(entry.pc)
+    note_actor(state, entry.me, entry.ctx, entry.pc)
     if observing():
         see_access(state, entry, now)
     words = uint32(entry.total)

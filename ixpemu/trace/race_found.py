@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ixpemu import codes
+from ixpemu.chip_observe import HOST
 from ixpemu.chip_reserved import origin_of
 from ixpemu.diagnostics import Diagnostic, Note, Severity
 from ixpemu.image import Image
@@ -50,6 +51,8 @@ class Race:
 
 
 def _said(access: Access) -> str:
+    if access.me == HOST:
+        return f"the XScale {access.action} it at cycle {access.cycle:,}"
     return f"microengine {access.me} context {access.ctx} at {access.pc} {access.action} it at cycle {access.cycle:,}"
 
 

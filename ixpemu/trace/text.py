@@ -51,8 +51,12 @@ FORM = "{:>12} {:>2} {:>3} {:>4} {:<9} {:<47} {}"
 FIRST_COLUMNS = 5
 _BANKS = ((GPR_A, "a"), (GPR_B, "b"), (SRAM_IN, "$"), (SRAM_OUT, "$"), (DRAM_IN, "$$"), (DRAM_OUT, "$$"), (NEIGHBOR, "n$"))
 _PLACED = {seen.SEEN_ISSUE, seen.SEEN_BRANCH, seen.SEEN_COMMAND, seen.SEEN_ACCESS, seen.SEEN_WRITE, seen.SEEN_RING,
-           seen.SEEN_PROBE, seen.SEEN_STALL, seen.SEEN_CSR, seen.SEEN_TEST}
+           seen.SEEN_PROBE, seen.SEEN_STALL, seen.SEEN_CSR, seen.SEEN_TEST, seen.SEEN_CAM, seen.SEEN_BUFFER}
 """Kinds whose address is that of the instruction that did it."""
+_CAM = {seen.CAM_MISS: "missed", seen.CAM_HIT: "found", seen.CAM_READ: "read", seen.CAM_WRITE: "written",
+        seen.CAM_STATE: "given a state"}
+_BUFFER = {seen.BUFFER_READ: "copied from RBUF", seen.BUFFER_WRITE: "copied to TBUF", seen.BUFFER_FREE: "given back of RBUF",
+           seen.BUFFER_SEND: "valid of TBUF"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +208,11 @@ class Describer:
                 return f"s{address} {'has come' if value else 'has not come'}"
             case seen.SEEN_NEIGHBOR:
                 return f"n${address & 127} of {address >> 7} = 0x{value:08x}, there at {cycle + extra}"
+            case seen.SEEN_CAM:
+                said = f"tag 0x{value:08x}" if extra == seen.CAM_MISS else f"tag 0x{value:08x}, state {a}"
+                return "cleared" if extra == seen.CAM_CLEAR else f"entry {address} {_CAM[extra]}: {said}"
+            case seen.SEEN_BUFFER:
+                return f"{_BUFFER[extra]} 0x{address:x}, {value} bytes"
             case _:
                 return f"packet {value}"
 

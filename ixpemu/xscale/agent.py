@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from ixpemu import codes
 from ixpemu.chip_csrs import csr_address
 from ixpemu.diagnostics import user_error
-from ixpemu.engine.layout import INTERRUPTS
+from ixpemu.engine.layout import INTERRUPTS, UNIT_DRAM, UNIT_SRAM0
 from ixpemu.image import Image
 from ixpemu.xscale.accesses import Dram, Memory, Registers
 from ixpemu.xscale.queues import PLACES, SramQueues
@@ -226,6 +226,7 @@ class XScale:
         self._check(place, address, count)
         self.spend(count * self._cost("sram_cycles" if place == "sram" else "csr_cycles"))
         words = [self._word(place, address + 4 * index) for index in range(count)]
+        self._touched(place, address, count, False)
         for queued in self._writes:
             if queued.place == place and isinstance(queued.words, tuple):
                 for index, word in enumerate(queued.words):
@@ -238,6 +239,7 @@ class XScale:
         """`count` bytes of DRAM from byte `address` on."""
         self.spend(_lines(address, count) * self._cost("dram_cycles"))
         octets = bytearray(self.chip.dram.read_bytes(address, count))
+        self._touched_bytes(address, count, False)
         for queued in self._writes:
             if isinstance(queued.words, bytes):
                 start = queued.address - address
@@ -297,6 +299,10 @@ class XScale:
     def _commit(self, write: Write) -> None:
         chip, address, words = self.chip, write.address, write.words
         if isinstance(words, bytes):
+            self._touched_bytes(address, len(words), True)
+        else:
+            self._touched(write.place, address, len(words), True)
+        if isinstance(words, bytes):
             chip.dram.write_bytes(address, words)
         elif write.place == "sram":
             chip.sram[address >> 30].write(address & 0x3FFF_FFFF, list(words))
@@ -314,6 +320,32 @@ class XScale:
             chip.cap.write(address, words[0])
         else:
             chip.me[int(write.place.removeprefix("csr "))].csr[address] = words[0]
+
+    def _touched(self, place: str, address: int, count: int, writes: bool) -> None:
+        """Tell the chip of an access to memory. Before the microengines run there is nobody whom it could concern."""
+        if not self._running:
+            return
+        if place == "sram":
+            self.chip.touched(UNIT_SRAM0 + (address >> 30), address & 0x3FFF_FFFF, count, writes)
+        elif place == "bus":
+            window = self.chip.xscale.window(address)
+            if window.unit is not None:
+                self.chip.touched(window.unit, address - window.first, count, writes)
+
+    def _touched_bytes(self, address: int, count: int, writes: bool) -> None:
+        """The same for bytes of DRAM: the words at the ends in part."""
+        first, end = -(-address // 4) * 4, (address + count) // 4 * 4
+        if not self._running or not count:
+            return
+        if first > end:                                 # inside one word
+            self.chip.touched(UNIT_DRAM, end, 1, writes, _bytes(address - end, address + count - end))
+            return
+        if address < first:
+            self.chip.touched(UNIT_DRAM, first - 4, 1, writes, _bytes(address - first + 4, 4))
+        if first < end:
+            self.chip.touched(UNIT_DRAM, first, (end - first) // 4, writes)
+        if end < address + count:
+            self.chip.touched(UNIT_DRAM, end, 1, writes, _bytes(0, address + count - end))
 
     def _cost(self, name: str) -> int:
         return self.chip.parameters[f"xscale.{name}"] if self._running else 0
@@ -380,6 +412,11 @@ class XScale:
             self.chip.start(me)
         self._running = True
         self._time = self.chip.cycle
+
+
+def _bytes(first: int, end: int) -> int:
+    """The mask of bytes `first` to before `end` of a word."""
+    return (1 << end) - (1 << first)
 
 
 def _lines(address: int, count: int) -> int:

@@ -8,12 +8,14 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ixpemu.engine.jit import COMPILED
 
+Tell = Callable[[str, dict[str, object], int], None]
 ROOT = Path(__file__).parents[2]
 # By kind: how much a soak does in all, in how many processes; the suite does a tenth. Instructions, edits or files.
 SOAK = {"words": (160_000_000, 8), "any": (5_000_000, 2), "host": (35_000_000, 2), "apps": (6_000, 2), "images": (40_000, 2),
@@ -44,32 +46,42 @@ def reached(kind: str, found: dict[str, object], amount: int) -> None:
         assert sum(counts) == amount and all(counts)
 
 
+@pytest.fixture
+def tell(record_property: Callable[[str, object], None]) -> Tell:
+    """Checks what a process did, and has it counted for the summary at the end of the session (tests/conftest.py)."""
+    def checked(kind: str, found: dict[str, object], amount: int) -> None:
+        record_property("fuzz", {**found, "kind": kind})
+        reached(kind, found, amount)
+
+    return checked
+
+
 # Who writes the store, a host or the program itself, has what marks reserved behaviour worked out anew, in Python: a second for a
 # full store of nonsense, at every stop of the engine. So the kind "host" is too slow for the suite, which has a short run of it
 # below, and `make soak` the long one.
 @pytest.mark.parametrize("kind", [kind for kind in SOAK if kind != "host"])
-def test_a_tenth(kind: str) -> None:
+def test_a_tenth(kind: str, tell: Tell) -> None:
     amount = SOAK[kind][0] // 10 if COMPILED else UNCOMPILED[kind]
-    reached(kind, fuzz(kind, 1, amount), amount)
+    tell(kind, fuzz(kind, 1, amount), amount)
 
 
 @pytest.mark.parametrize("kind", ["words", "any", "host"])
-def test_nothing_reaches_outside_of_an_array(kind: str) -> None:
+def test_nothing_reaches_outside_of_an_array(kind: str, tell: Tell) -> None:
     """Compiled code checks no index; the same functions as plain Python do."""
-    reached(kind, fuzz(kind, 2, 5_000, IXPEMU_JIT="0"), 5_000)
+    tell(kind, fuzz(kind, 2, 5_000, IXPEMU_JIT="0"), 5_000)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("kind", "part"), [(kind, part) for kind, (_, parts) in SOAK.items() for part in range(parts)])
-def test_at_length(kind: str, part: int) -> None:
+def test_at_length(kind: str, part: int, tell: Tell) -> None:
     total, parts = SOAK[kind]
-    reached(kind, fuzz(kind, random.SystemRandom().getrandbits(32), total // parts), total // parts)
+    tell(kind, fuzz(kind, random.SystemRandom().getrandbits(32), total // parts), total // parts)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", ["words", "any", "host"])
-def test_no_index_leaves_its_array_at_length(kind: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_no_index_leaves_its_array_at_length(kind: str, tell: Tell, tmp_path_factory: pytest.TempPathFactory) -> None:
     """The engine compiled with checked indexes, in a cache of its own."""
     folder = tmp_path_factory.getbasetemp() / "checked"
     found = fuzz(kind, random.SystemRandom().getrandbits(32), 5_000_000, NUMBA_BOUNDSCHECK="1", IXPEMU_CACHE_DIR=str(folder))
-    reached(kind, found, 5_000_000)
+    tell(kind, found, 5_000_000)

@@ -112,7 +112,57 @@ _LOGIC = st.sampled_from(["B", "~B", "AND", "~AND", "AND~", "OR"])
 _SHIFT = st.sampled_from(["<<1", "<<7", ">>3", ">>31", "<<rot5", ">>rot9", "<<indirect", ">>indirect"])
 _RIGHT_SHIFT = st.sampled_from([">>1", ">>8", ">>indirect"])
 _CONDITIONS = st.sampled_from(["beq", "bne", "bmi", "bpl", "bhs", "blo", "bvs", "bvc", "bge", "blt", "ble", "bgt"])
+# What works with state of the microengine that no operand names: the multiplier, the CRC remainder, the CAM, the latches.
+_STEPS = {"24x8": 1, "16x16": 2, "32x32": 4}
+_CRC = st.builds(
+    "crc_{}[{}, {}, {}]{}{}".format, st.sampled_from(["be", "le"]),
+    st.sampled_from(["crc_ccitt", "crc_32", "crc_iscsi", "crc_10", "crc_5", "none"]), _TARGET_SHORT,
+    st.one_of(_register("b"), st.sampled_from(["$0", "$2", "$$1"])), st.sampled_from(["", ", bit_swap"]),
+    st.sampled_from(["", ", bytes_0_1", ", bytes_2_3", ", byte_0", ", byte_3", ", bytes_0_2", ", bytes_1_3"]))
+_CAM = st.one_of(
+    st.builds("cam_lookup[{}, {}]{}".format, _TARGET_SHORT, _register("b"),
+              st.sampled_from(["", "", ", lm_addr0[0]", ", lm_addr1[2]"])),
+    st.builds("cam_lookup[{}, {}]".format, _register("b"), _register("a")),
+    st.builds("cam_write[{}, {}, {}]".format, _register("b"), _register("a"), st.integers(0, 15)),
+    st.builds("cam_write_state[{}, {}]".format, _register("b"), st.integers(0, 15)),
+    st.builds("cam_read_{}[{}, {}]".format, st.sampled_from(["tag", "state"]), _TARGET_SHORT, _register("b")),
+    st.just("cam_clear"))
+_STEP = st.one_of(*(
+    st.one_of(
+        st.builds("mul_step[{}, {}], {}_{}".format, _register("a"), _register("b"), st.just(shape),
+                  st.sampled_from(["start", *(f"step{k}" for k in range(1, steps + 1))])),
+        st.builds("mul_step[{}, --], {}_last{}".format, _register("b"), st.just(shape),
+                  st.sampled_from(["", "2"] if shape == "32x32" else [""])))
+    for shape, steps in _STEPS.items()))
+_COUNTING = st.one_of(
+    st.builds("pop_count{}[{}]".format, st.integers(1, 2), _register("b")),
+    st.builds("pop_count3[{}, {}]".format, _TARGET_SHORT, _register("b")))
+HIDDEN = st.one_of(_CRC, _CAM, _CAM, _STEP, _COUNTING)
+
+
+def _multiplication(shape: str, left: str, right: str, low: str, between: str | None) -> str:
+    """All steps of a multiplication, perhaps with something in between that breaks it."""
+    steps = ["start", *(f"step{k}" for k in range(1, _STEPS[shape] + 1))]
+    lines = [f"mul_step[{left}, {right}], {shape}_{step}" for step in steps] + [f"mul_step[{low}, --], {shape}_last"]
+    if shape == "32x32":
+        lines.append(f"mul_step[{low}, --], {shape}_last2")
+    if between is not None:
+        lines.insert(2, between)
+    return "\n".join(lines)
+
+
+def _counted(right: str, low: str) -> str:
+    return f"pop_count1[{right}]\npop_count2[{right}]\npop_count3[{low}, {right}]"
+
+
+def _remainder(value: int, steps: list[str], low: str) -> str:
+    """A CRC over some words, begun and read by way of the CSR."""
+    return "\n".join([f"local_csr_wr[CRC_REMAINDER, {value}]", *steps, "nop\nnop\nnop\nnop", "local_csr_rd[CRC_REMAINDER]",
+                      f"immed[{low}, 0]"])
+
+
 PLAIN = st.one_of(
+    HIDDEN,
     st.builds("alu[{}, {}, {}, {}]".format, _TARGET, _LEFT, _ALU, _RIGHT),
     st.builds("alu[{}, {}, {}, {}]".format, _TARGET, _LEFT, _ALU, _RIGHT),
     st.builds("alu_shf[{}, {}, {}, {}, {}]".format, _TARGET_SHORT, _LEFT_SHORT, _LOGIC, _register("b"), _SHIFT),
@@ -125,6 +175,11 @@ PLAIN = st.one_of(
     st.builds("byte_align_{}[{}, {}]".format, st.sampled_from(["be", "le"]), _TARGET_SHORT, _LEFT_SHORT),
     st.builds("ffs[{}, {}]".format, _TARGET, _RIGHT),
 )
+SEQUENCES = st.one_of(
+    st.builds(_multiplication, st.sampled_from(sorted(_STEPS)), _register("a"), _register("b"), _register("b"),
+              st.one_of(st.none(), st.none(), PLAIN)),
+    st.builds(_counted, _register("b"), _register("b")),
+    st.builds(_remainder, st.integers(0, 255), st.lists(_CRC, min_size=1, max_size=3), _register("a")))
 POINTERS = st.builds("local_csr_wr[{}, {}]".format, st.sampled_from(
     ["ACTIVE_LM_ADDR_0", "ACTIVE_LM_ADDR_1", "T_INDEX", "BYTE_INDEX", "NN_PUT", "NN_GET"]), st.integers(0, 255))
 READS = st.builds("local_csr_rd[{}]\nimmed[{}, 0]".format, st.sampled_from(
@@ -213,10 +268,12 @@ def bodies(draw: st.DrawFn, most: int) -> list[str]:
         for key in some:
             del started[key]
 
-    for kind in draw(st.lists(st.integers(0, 11), min_size=1, max_size=most)):
+    for kind in draw(st.lists(st.integers(0, 12), min_size=1, max_size=most)):
         labels += 1
         if kind <= 3:
             lines.append(draw(PLAIN))
+        elif kind == 12:
+            lines.extend(draw(SEQUENCES).split("\n"))
         elif kind == 4:
             lines.append(draw(st.one_of(POINTERS, READS, TELL)))
         elif kind == 5:

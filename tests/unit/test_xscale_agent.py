@@ -88,6 +88,9 @@ class Recorder:
     def attach(self, agent: XScale) -> None:
         self.agent = agent
 
+    def touched(self, unit: int, address: int, words: int, writes: bool, mask: int = 15) -> None:
+        """Nobody observes."""
+
     def ring(self, number: int) -> Ring:
         return self.rings[number]
 
