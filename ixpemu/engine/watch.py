@@ -98,14 +98,14 @@ def watch_registers(state, engine, i, ctx, at, rules):
     if rules & uint32(WATCH_READ_A) and (special & uint32(SPECIAL_A)) == uint32(0):
         inputs = is_input(a)
         relative = uint32(relative | uint32(i.a_window))
-        if arriving(engine, ctx, a):
+        if under_way(engine, ctx, a):
             waiting = True
         else:
             look_at(state, engine, ctx, a)
     if rules & uint32(WATCH_READ_B) and (special & uint32(SPECIAL_B)) == uint32(0):
         inputs = inputs or is_input(b)
         relative = uint32(relative | uint32(i.b_window))
-        if arriving(engine, ctx, b):
+        if under_way(engine, ctx, b):
             waiting = True
         else:
             look_at(state, engine, ctx, b)
@@ -175,10 +175,15 @@ def busy_bit(index, ctx):
 
 
 @jit
+def under_way(engine, ctx, index):
+    """Whether some command may be going to fill the transfer-in register: the masks only grow while two commands use one."""
+    return is_input(index) and (engine.in_registers[ctx] & busy_bit(index, ctx)) != uint64(0)
+
+
+@jit
 def arriving(engine, ctx, index):
     """Whether a command under way is to fill the transfer-in register. False where that is not known exactly."""
-    return is_input(index) and (engine.in_shared >> ctx) & uint32(1) == uint32(0) and (
-        engine.in_registers[ctx] & busy_bit(index, ctx)) != uint64(0)
+    return (engine.in_shared >> ctx) & uint32(1) == uint32(0) and under_way(engine, ctx, index)
 
 
 @jit

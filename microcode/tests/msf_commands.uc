@@ -1,6 +1,8 @@
 ; msf_commands.uc: every command form of the media interface on registers that remember: 32 and 64 bits, 1 to 16 words, constants and
 ; counts from indirect_ref, and fast_wr.
 ;
+; expects: part of the chip that is not modelled
+;
 ;   80..9c  RX_UP_CONTROL_0..3, TX_UP_CONTROL_0..3      24, 28, 2c  high-water marks, flow control by hand, clock
 
 #include "check.uc"
