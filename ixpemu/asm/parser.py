@@ -1,8 +1,8 @@
 """Statements from lines: Lark reads each *shape* of line once, and lines of a known shape are filled in from its template.
 
 Lark sees token kinds only, so two lines with the same kinds in the same order have the same tree; `alu[x, y, +, 1]` and
-`alu[z, z, +, 4]` are one parse. That makes a line of known shape cost little more than its scan. Nothing here knows a mnemonic,
-a directive or a register class; see grammar.lark.
+`alu[z, z, +, 4]` are one parse. That makes a line of known shape cost little more than its scan, and one of known text nothing.
+Nothing here knows a mnemonic, a directive or a register class; see grammar.lark.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from ixpemu.codes import SYNTAX
 MOST_TOKENS = 2000
 DEEPEST = 100       # nesting of one expression; keeps recursion over trees bounded
 _SHAPES_KEPT = 20_000
+_TEXTS_KEPT = 20_000
 
 
 class Template(NamedTuple):
@@ -198,19 +199,51 @@ def _table_file() -> str | None:
     return str(folder / f"asm-{sys.version_info.major}.{sys.version_info.minor}-lark-{lark.__version__}.tables")
 
 
+class _Scanner:
+    """Cuts lines into tokens by one regular expression out of the grammar's terminals.
+
+    What kind a token is follows from its text alone, so it is found once for each text.
+    """
+
+    def __init__(self) -> None:
+        patterns: list[str] = []
+        literals: list[tuple[str, str]] = []
+        for terminal in _lark().terminals:
+            if isinstance(terminal.pattern, PatternStr):
+                literals.append((terminal.pattern.value, terminal.name))
+            else:
+                patterns.append(f"(?P<{terminal.name}>{terminal.pattern.to_regexp()})")
+        literals.sort(key=lambda literal: -len(literal[0]))
+        # Terminals with a pattern in the grammar's order, then the literals, the longest first.
+        patterns += [f"(?P<{name}>{re.escape(value)})" for value, name in literals]
+        self._token = re.compile("|".join([*patterns, r"(?P<OTHER>\S)"]))
+        unnamed = re.sub(r"\(\?P<\w+>", "(?:", self._token.pattern)
+        self._pieces = re.compile(rf"(\s*)({unnamed})", self._token.flags)
+        self._kinds: dict[str, str] = {}
+
+    def scan(self, text: str) -> list[Scanned]:
+        """The tokens of a line. What no token can begin with comes out as kind OTHER."""
+        kinds = self._kinds
+        out = []
+        position = 0
+        for blank, token in self._pieces.findall(text):
+            kind = kinds.get(token) or self._kind(token)
+            start = position + len(blank)
+            position = start + len(token)
+            out.append(Scanned(kind, token, start))
+        return out
+
+    def _kind(self, token: str) -> str:
+        if len(self._kinds) >= _TEXTS_KEPT:
+            self._kinds.clear()
+        match = self._token.match(token)
+        kind = self._kinds[token] = (match.lastgroup if match is not None else None) or "OTHER"
+        return kind
+
+
 @cache
-def _scanner() -> re.Pattern[str]:
-    """One regular expression out of the grammar's terminals: those with a pattern in the grammar's order, then the literals."""
-    patterns: list[str] = []
-    literals: list[tuple[str, str]] = []
-    for terminal in _lark().terminals:
-        if isinstance(terminal.pattern, PatternStr):
-            literals.append((terminal.pattern.value, terminal.name))
-        else:
-            patterns.append(f"(?P<{terminal.name}>{terminal.pattern.to_regexp()})")
-    literals.sort(key=lambda literal: -len(literal[0]))
-    patterns += [f"(?P<{name}>{re.escape(value)})" for value, name in literals]
-    return re.compile("|".join([*patterns, r"(?P<OTHER>\S)"]))
+def _scanner() -> _Scanner:
+    return _Scanner()
 
 
 @cache
@@ -227,11 +260,7 @@ def _spellings() -> dict[str, str]:
 
 def scan(text: str) -> list[Scanned]:
     """The tokens of a line. What no token can begin with comes out as kind OTHER."""
-    out = []
-    for match in _scanner().finditer(text):
-        kind = match.lastgroup or "OTHER"
-        out.append(Scanned(kind, match.group(), match.start()))
-    return out
+    return _scanner().scan(text)
 
 
 _shapes: dict[tuple[str, ...], Any] = {}
@@ -261,10 +290,24 @@ def _fill(template: Template, tokens: list[Scanned]) -> Node:
         text = tokens[text_first].text
     else:
         text = "".join([token.text for token in tokens[text_first:text_last + 1]])
-    token = tokens[last]
-    return Node(
-        kind, text, tokens[first].start, token.start + len(token.text), tuple([_fill(child, tokens) for child in children])
-    )
+    _, last_text, last_start = tokens[last]
+    start = tokens[first].start
+    if not children:
+        return Node(kind, text, start, last_start + len(last_text))
+    return Node(kind, text, start, last_start + len(last_text), tuple([_fill(child, tokens) for child in children]))
+
+
+class _Parts(NamedTuple):
+    """What a `Statement` holds besides its line: the same for all lines of the same text."""
+
+    labels: tuple[Node, ...]
+    head: Node | None
+    operands: tuple[Node, ...]
+    options: tuple[Node, ...]
+    brackets: bool
+
+
+_parts: dict[str, _Parts] = {}
 
 
 def parse_line(line: Line, findings: Findings, conditional: Collection[str] = ()) -> Statement | None:
@@ -272,18 +315,26 @@ def parse_line(line: Line, findings: Findings, conditional: Collection[str] = ()
 
     `conditional`: the directives, in lower case, in whose operands a name before a parenthesis is the name of a predicate.
     """
+    text = line.text
+    known = _parts.get(text)
+    if known is not None:
+        return Statement(line, *known)
     read = _read(line, "statement", findings, conditional)
     if read is None:
         return None
     tokens, (labels, head, operands, options, brackets) = read
-    return Statement(
-        line,
+    parts = _Parts(
         tuple([_fill(label, tokens) for label in labels]),
         _fill(head, tokens) if head is not None else None,
         tuple([_fill(operand, tokens) for operand in operands]),
         tuple([_fill(option, tokens) for option in options]),
         brackets,
     )
+    if "(" not in text:         # what one has depends on `conditional` too
+        if len(_parts) >= _TEXTS_KEPT:
+            _parts.clear()
+        _parts[text] = parts
+    return Statement(line, *parts)
 
 
 def parse_condition(line: Line, findings: Findings) -> Node | None:
