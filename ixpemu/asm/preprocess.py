@@ -33,7 +33,7 @@ from ixpemu.codes import (
     HASH_MALFORMED,
     HASH_UNKNOWN,
 )
-from ixpemu.diagnostics import MacroFrame, Note, Sources
+from ixpemu.diagnostics import MacroFrame, Note, Origin, Sources
 
 # A control store holds 4,096 words, the largest of the family 8,192. What goes far beyond is a loop without an end, and that
 # should be told within seconds.
@@ -162,10 +162,8 @@ class Preprocessor:
 
     def _stop(self, line: Line, message: str, help_text: str | None = None) -> NoReturn:
         """Gives up where the text grows without end: shows where that was noticed, and the loops and calls that led there."""
-        loops = [
-            Note(f"in round {loop.rounds:,} of this loop", loop.line.whole()) for loop in self._loops[-3:]
-            if loop.line is not line
-        ]
+        rounds = {loop.line.whole().span: loop.rounds for loop in self._loops if loop.line is not line}
+        loops = [Note(f"in round {count:,} of this loop", Origin(span)) for span, count in list(rounds.items())[-3:]]
         self.findings.error(
             EXPANSION_LIMIT, message, line.whole(), notes=tuple(loops),
             help=help_text or "look for a loop whose condition never ends, or a macro that calls itself",

@@ -53,12 +53,12 @@ class Branches:
 
     def _next_branch(self, word: str, line: Line, start: int) -> None:
         current = self._open[-1]
-        if current.last:
+        if current.last and current.outer:
             self._findings.error(
                 HASH_BLOCK_UNOPENED, f"#{word} behind #else", line.whole(), notes=(Note("the #if is here", current.line.whole()),)
             )
             return
-        current.last = word == "else"
+        current.last = current.last or word == "else"
         current.active = current.outer and not current.taken and (current.last or self._test("if", line, start))
         current.taken = current.taken or current.active
 

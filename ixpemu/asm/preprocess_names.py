@@ -20,7 +20,7 @@ from ixpemu.diagnostics import Diagnostic, Note, Severity
 _NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*")
 _HEADER = re.compile(r"\s*([A-Za-z_]\w*)(\()?")
 _LEVEL = re.compile(r"""\s*\d+\s+(?=["'])""")
-_STRING = re.compile(r"""'[^']*'|"[^"]*\"""")
+_STRING = re.compile(r"""'[^']*'|"[^"]*"|[\[\]()]""")
 _PRAGMA_WARNING = re.compile(r"\s*warning\s*\(([^()]*)\)\s*,?", re.IGNORECASE)
 _PRAGMA_CLAUSE = re.compile(r"(push|pop)|(disable|default)\s*:\s*((?:IXP)?\d+(?:\s+(?:IXP)?\d+)*)", re.IGNORECASE)
 
@@ -115,11 +115,18 @@ class Names:
         if line.text[start:].lstrip()[:1] not in ("'", '"'):
             return line.text[start:].strip()
         parts: list[str] = []
-        while (quoted := _STRING.search(line.text, start)) is not None:
-            parts += [self._expression(line, start, quoted.start()), quoted.group()[1:-1]]
-            start = quoted.end()
+        depth = 0
+        for match in _STRING.finditer(line.text, start):
+            sign = match.group()
+            if sign in "([":
+                depth += 1
+            elif sign in ")]":
+                depth -= 1
+            elif depth == 0:        # a text in brackets is an argument of a function
+                parts += [self._expression(line, start, match.start()), sign[1:-1].strip()]
+                start = match.end()
         parts.append(self._expression(line, start, len(line.text)))
-        return " ".join(filter(None, parts)).replace("  ", " ")
+        return " ".join(filter(None, parts))
 
     def _expression(self, line: Line, start: int, end: int) -> str:
         pieces = split_arguments(line, start, end)

@@ -385,7 +385,7 @@ class Labels:
     def _close(self, spelling: str) -> str:
         close = difflib.get_close_matches(spelling.lower(), self._names, 1)
         if close:
-            return f"did you mean `{self._names[close[0]][0].name}`?"
+            return f"did you mean `{self._names[close[0]][0].name.partition('!')[2] or self._names[close[0]][0].name}`?"
         return f"define it with `{spelling}:` before an instruction"
 
     def place(self, name: str, index: int) -> None:
