@@ -25,6 +25,13 @@ def reference() -> dict[Path, bytes]:
     return {ROOT / "docs" / "reference" / name: text.encode() for name, text in pages.items()}
 
 
+def library() -> dict[Path, bytes]:
+    """docs/reference/library.md: the macros of microcode/lib, from their comments."""
+    from tests.support.library import page
+
+    return {ROOT / "docs" / "reference" / "library.md": page().encode()}
+
+
 def reserved() -> dict[Path, bytes]:
     """docs/reserved.md: the rules of reserved behaviour."""
     from ixpemu.report.reserved import rules_page
@@ -58,7 +65,7 @@ def laws() -> dict[Path, bytes]:
     return {ROOT / "docs" / "laws.md": page().encode()} if COMPILED else {}
 
 
-GENERATORS: tuple[Callable[[], dict[Path, bytes]], ...] = (reference, reserved, dispatch, traces, laws)
+GENERATORS: tuple[Callable[[], dict[Path, bytes]], ...] = (reference, library, reserved, dispatch, traces, laws)
 # Folders that hold generated files only: a file that no generator makes any more is stale.
 WHOLE_FOLDERS = (ROOT / "docs" / "reference",)
 
