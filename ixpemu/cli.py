@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import io
 import os
 import sys
@@ -15,6 +16,7 @@ import sys
 from ixpemu.diagnostics import UserError
 
 _STOPPED = 130
+_NEW_OBJECTS = 50_000       # before garbage is looked for: what a start makes stays, and searching it is a tenth of its time
 _CANNOT_WRITE = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EBADF)
 
 
@@ -38,6 +40,7 @@ def _open_streams() -> None:
 def main() -> None:
     """Runs the command line and leaves with its exit code."""
     _open_streams()
+    gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])
     code = 0
     try:
         try:

@@ -131,7 +131,6 @@ def assemble_command(
     """Assemble microengine source into an image."""
     from ixpemu.asm.pipeline import assemble_program
     from ixpemu.image_formats import format_of
-    from ixpemu.isa.chipfile import DEFAULT, load_chip
 
     chosen = _format(form)
     family = _family({"ixp2400": ixp2400, "ixp2800": ixp2800, "ixp2xxx": ixp2xxx}, chip)
@@ -149,7 +148,7 @@ def assemble_command(
         if stage is not None:
             _print_stage(stage, file, include or [], defined, output if preprocess else None)
             return
-        store = load_chip(chip or DEFAULT)["chip.control_store_words"]
+        store = _store(chip)
         if pressure:
             needs = _pressure(file, include or [], defined, show=not json)
         result = assemble_program(
@@ -178,6 +177,17 @@ def assemble_command(
         })
     else:
         show_diagnostics(result.diagnostics)
+
+
+def _store(chip: str | None) -> int:
+    """The words that a program may have: those of the IXP2400, or of the chip file that is named."""
+    if chip is None:
+        from ixpemu.image import CONTROL_STORE_WORDS
+
+        return CONTROL_STORE_WORDS
+    from ixpemu.isa.chipfile import load_chip
+
+    return load_chip(chip)["chip.control_store_words"]
 
 
 def _pressure(file: Path, include: list[Path], define: Mapping[str, int | str | None], show: bool) -> dict[str, object] | None:

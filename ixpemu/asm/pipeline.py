@@ -25,7 +25,6 @@ from ixpemu.asm.limits import Limits
 from ixpemu.asm.linkage import links_of
 from ixpemu.asm.live import picture
 from ixpemu.asm.program import Instruction, Program
-from ixpemu.asm.repair import repair as mend
 from ixpemu.diagnostics import AssemblyError, Diagnostic, Sources, user_error
 from ixpemu.image import CONTROL_STORE_WORDS, Image, Probe, WordOrigin
 from ixpemu.image import Place as SourcePlace
@@ -133,6 +132,8 @@ def back_end(program: Program, findings: Findings, store: int = CONTROL_STORE_WO
     """From the program with names to the image. Raises `AssemblyError`, or `Stopped` at the limit of `findings`."""
     isa = instruction_set()
     if repair:
+        from ixpemu.asm.repair import repair as mend  # here: few assemblies ask for it
+
         mended = mend(program, isa, Limits.of_contexts(program.contexts))
         program = mended.program
         for note in mended.notes:

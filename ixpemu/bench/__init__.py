@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ixpemu.bench.assembly import LARGE
 from ixpemu.bench.peers import PEERS
 
 CASES = ("ipv4_forward_64B", "compute", "content_switch")
@@ -33,8 +34,9 @@ class BenchResult:
 
     `first_compile_seconds` is into an empty cache folder, `warm_start_seconds` from the start of the process to the first
     instruction executed with a filled one, both with assembly. `peak_memory_mb` is that of the packet case in default mode, in
-    10^6 bytes. `peers`: instructions a second of others.
-    `limits`: for cases with packets, whether any were lost in default mode, and what limited them.
+    10^6 bytes. `peers`: instructions a second of others. `assembly`: speed of the assembler on texts it has not seen, by
+    `ixpemu.bench.assembly`; `assembler_lines_per_second` is that of the shipped programs over and over, where lines it knows cost
+    less. `limits`: for cases with packets, whether any were lost in default mode, and what limited them.
     """
 
     speeds: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
@@ -44,6 +46,7 @@ class BenchResult:
     first_compile_seconds: float | None = None
     warm_start_seconds: float | None = None
     assembler_lines_per_second: float | None = None
+    assembly: dict[str, Any] = field(default_factory=dict)
     peak_memory_mb: float | None = None
 
     def ratio(self, case: str) -> float | None:
@@ -84,6 +87,7 @@ class BenchResult:
             "first_compile_seconds": self.first_compile_seconds,
             "warm_start_seconds": self.warm_start_seconds,
             "assembler_lines_per_second": self.assembler_lines_per_second,
+            "assembly": self.assembly,
             "peak_memory_mb": self.peak_memory_mb,
         }
 
@@ -154,4 +158,5 @@ def run_bench(
             result.peers[name] = measured["instructions_per_second"]
     announce("assembler")
     result.assembler_lines_per_second = round(_worker(["assembler", str(seconds)])["lines_per_second"])
+    result.assembly = _worker(["assembly", str(LARGE)])
     return result

@@ -1,7 +1,7 @@
 """One measurement in a process of its own, its result as JSON on standard output: `python -m ixpemu.bench.worker TASK ...`.
 
-Tasks: `compile`, `start`, `speed CASE MODE SECONDS`, `assembler SECONDS`, `peer NAME SECONDS`. Called by `ixpemu.bench`; not a
-command for people.
+Tasks: `compile`, `start`, `speed CASE MODE SECONDS`, `assembler SECONDS`, `assembly LINES`, `peer NAME SECONDS`. Called by
+`ixpemu.bench`; not a command for people.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ixpemu.chip import Chip
     from ixpemu.isa.chipfile import ChipParameters
 
+from ixpemu.bench import assembly
 from ixpemu.bench.peers import Absent, measure
 
 WARM_STEPS = 40            # at most, before programs that run long are machine code
@@ -138,6 +139,8 @@ def main(arguments: list[str]) -> dict[str, Any]:
         return _speed(arguments[1], arguments[2], float(arguments[3]))
     if task == "peer":
         return _peer(arguments[1], float(arguments[2]))
+    if task == "assembly":
+        return {"start_seconds": round(assembly.start(), 3), **assembly.measure(int(arguments[1]))}
     return _assembler(float(arguments[1]))
 
 

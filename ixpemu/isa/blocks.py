@@ -6,7 +6,7 @@ knows an instruction by name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -18,6 +18,9 @@ from ixpemu.isa.semantics import Statement
 if TYPE_CHECKING:
     from ixpemu.isa.codec import Codec
     from ixpemu.isa.fields import Field
+    from ixpemu.isa.tables import OperandTable
+
+Words = Sequence[tuple[int, tuple[str, ...]]]       # numbers and their spellings
 
 
 class Role(Enum):
@@ -297,6 +300,17 @@ class Csr:
     shadow_old: bool = False
     access: str = "rw"
     aliases: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a folder of `.isa` files says."""
+
+    blocks: dict[str, Block]
+    tables: dict[str, OperandTable]
+    words: dict[str, Words]
+    csrs: tuple[Csr, ...]
+    provenance: dict[str, tuple[str, str]]          # of tables and word lists: source and confidence
 
 
 class EncodingError(Exception):

@@ -13,7 +13,7 @@ from itertools import product
 from ixpemu import codes
 from ixpemu.diagnostics import Diagnostic, Origin, Span
 from ixpemu.isa import codecs_commands, codecs_control, codecs_pairs, codecs_registers, codecs_values
-from ixpemu.isa.blocks import Block, Csr, Form, OperandSpec, Timing, TokenSpec, Variant
+from ixpemu.isa.blocks import Block, Csr, Form, OperandSpec, Timing, TokenSpec, Variant, Words
 from ixpemu.isa.codec import Binding, Codec, Surroundings
 from ixpemu.isa.expressions import names_read, statement
 from ixpemu.isa.fields import WORD_MASK, Layout, layout
@@ -26,7 +26,6 @@ CODECS: dict[str, type[Codec]] = {
     for module in (codecs_registers, codecs_pairs, codecs_values, codecs_control, codecs_commands)
     for name, codec in module.CODECS.items()
 }
-Words = Sequence[tuple[int, tuple[str, ...]]]
 
 
 class BlockError(Exception):

@@ -9,11 +9,11 @@ from functools import cached_property
 from pathlib import Path
 
 from ixpemu import resources
-from ixpemu.isa.blocks import Block, BranchFacts, Csr, Decoded, EncodingError, Facts, Form, Variant
+from ixpemu.isa.blocks import Block, BranchFacts, Csr, Decoded, EncodingError, Facts, Form, Loaded, Variant
 from ixpemu.isa.codec import FactsBuilder, Given, Reading, Refused
 from ixpemu.isa.codecs_commands import transfer_facts
 from ixpemu.isa.fields import WORD_BITS, WORD_MASK
-from ixpemu.isa.loader import Loaded, load
+from ixpemu.isa.kept import load_kept
 from ixpemu.isa.model import Nothing, Operand, Operation, Word
 from ixpemu.isa.physical import format_operand, format_operation
 from ixpemu.isa.semantics import Assign, Branch, Jump, Name, Number
@@ -44,11 +44,13 @@ class InstructionSet:
     @classmethod
     def shipped(cls) -> InstructionSet:
         """The instruction set of this installation."""
-        return cls(load(resources.folder("isa"), cached=True))
+        return cls(load_kept(resources.folder("isa")))
 
     @classmethod
     def from_folder(cls, folder: Path) -> InstructionSet:
         """Load the `.isa` files of a folder. Raises `UserError` with the place of each mistake."""
+        from ixpemu.isa.loader import load
+
         return cls(load(folder))
 
     @cached_property

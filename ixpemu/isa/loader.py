@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ixpemu import codes
 from ixpemu.diagnostics import Diagnostic, Origin, Span, UserError
-from ixpemu.isa.blocks import Block, Csr, CsrField
-from ixpemu.isa.builder import BlockBuilder, BlockError, Words, unquote, words_of
+from ixpemu.isa.blocks import Block, Csr, CsrField, Loaded, Words
+from ixpemu.isa.builder import BlockBuilder, BlockError, unquote, words_of
 from ixpemu.isa.source import Node, parse_folder
 from ixpemu.isa.tables import OperandTable, Row
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """What a folder of `.isa` files says."""
-
-    blocks: dict[str, Block]
-    tables: dict[str, OperandTable]
-    words: dict[str, Words]
-    csrs: tuple[Csr, ...]
-    provenance: dict[str, tuple[str, str]]          # of tables and word lists: source and confidence
-
-
-def load(folder: Path, *, cached: bool = False) -> Loaded:
-    """Load a folder. Raises `UserError` with one diagnostic for each block that does not hold together. `cached`: keep the parsed
-    form in the user's cache folder."""
-    return build(parse_folder(folder, cached=cached))
+def load(folder: Path) -> Loaded:
+    """Load a folder. Raises `UserError` with one diagnostic for each block that does not hold together."""
+    return build(parse_folder(folder))
 
 
 def build(trees: Mapping[str, Node]) -> Loaded:

@@ -1,27 +1,21 @@
-"""Reads `.isa` text into plain trees: Lark, its grammar, good messages, and a cache of what was parsed.
+"""Reads `.isa` text into plain trees: Lark, its grammar, and good messages.
 
-It knows the grammar and nothing of its meaning; that is `builder`. The parsed form of the shipped files is kept in the user's
-cache folder under a hash of everything it depends on, so that starting costs no parse; without a writable folder it parses.
+It knows the grammar and nothing of its meaning; that is `builder`. What is made of the trees is kept between runs by `kept`.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ixpemu import codes, resources
+from ixpemu import codes
 from ixpemu.diagnostics import Diagnostic, Origin, Span, UserError
 
 if TYPE_CHECKING:
     from lark import Lark
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
-_FORMAT = "1"           # of the cached trees; raised when Node changes
 _READABLE = {
     "NAME": "a name", "STRING": 'a text in "quotes"', "INT": "a number", "COLUMNS": "columns of 0, 1 and letters",
     "CASE": "a word", "MNEMONIC": "a mnemonic", "LITERAL": "a quoted word", "CONFIDENCE": "H, M, L or assumed",
@@ -48,7 +42,7 @@ class Node(NamedTuple):
         return [child for child in self.children if isinstance(child, str)]
 
 
-def parse_folder(folder: Path, *, cached: bool = True) -> dict[str, Node]:
+def parse_folder(folder: Path) -> dict[str, Node]:
     """The trees of all `.isa` files of a folder, by file name. Raises `UserError` with every file's first mistake."""
     try:
         texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.isa"))}
@@ -56,15 +50,7 @@ def parse_folder(folder: Path, *, cached: bool = True) -> dict[str, Node]:
         raise UserError(Diagnostic(codes.FILE_UNREADABLE, f"cannot read the instruction set in {folder}: {error}")) from error
     if not texts:
         raise UserError(Diagnostic(codes.FILE_UNREADABLE, f"{folder} has no .isa files"))
-    place = _cache_place(texts) if cached else None
-    if place is not None:
-        found = _from_cache(place)
-        if found is not None:
-            return found
-    trees = parse_texts(texts)
-    if place is not None:
-        _to_cache(place, trees)
-    return trees
+    return parse_texts(texts)
 
 
 def parse_texts(texts: Mapping[str, str]) -> dict[str, Node]:
@@ -128,34 +114,3 @@ def _node(parser: Lark, text: str) -> Node:
         raise _SyntaxError(line, error.column, found, names) from error
     assert isinstance(tree, Tree)
     return convert(tree)
-
-
-def _cache_place(texts: Mapping[str, str]) -> Path | None:
-    folder = resources.cache_folder()
-    if folder is None:
-        return None
-    digest = hashlib.sha256(_FORMAT.encode())
-    for part in (GRAMMAR.read_text(encoding="utf-8"), *(piece for item in sorted(texts.items()) for piece in item)):
-        digest.update(part.encode() + b"\0")
-    return folder / f"isa-{digest.hexdigest()[:24]}.json"
-
-
-def _from_cache(place: Path) -> dict[str, Node] | None:
-    def revive(value: list[Any]) -> Node:
-        return Node(value[0], value[1], value[2], [child if isinstance(child, str) else revive(child) for child in value[3]])
-
-    try:
-        return {name: revive(tree) for name, tree in json.loads(place.read_text(encoding="utf-8")).items()}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return None                 # absent or damaged: parse again
-
-
-def _to_cache(place: Path, trees: Mapping[str, Node]) -> None:
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=place.parent, suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(trees, file, separators=(",", ":"))
-        os.replace(temporary, place)
-    except OSError:
-        return                      # no cache: the next start parses again

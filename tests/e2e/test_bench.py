@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from ixpemu import bench
+from ixpemu import assemble, bench
+from ixpemu.asm.findings import Findings
+from ixpemu.asm.preprocess import Preprocessed, preprocess
 from ixpemu.bench import peers
+from ixpemu.bench.assembly import expanded, full_program
 from ixpemu.bench.peers import PEERS
 from ixpemu.cli_support import show
-from ixpemu.report.bench import bench_report
+from ixpemu.report.bench import ASSEMBLY, bench_report
 
 ROOT = Path(__file__).parents[2]
 FIGURES = {"instructions_per_second", "chip_cycles_per_second", "packets_per_second"}
@@ -24,6 +27,7 @@ def result() -> bench.BenchResult:
     with pytest.MonkeyPatch.context() as patch:
         # A first compile takes half a minute; that it is measured in an empty cache is read off the code.
         patch.setattr(bench, "first_compile", lambda: 12.3)
+        patch.setattr(bench, "LARGE", 20_000)
         patch.setenv("PYTHONPATH", str(ROOT))
         return bench.run_bench(bench.CASES, 0.2)
 
@@ -44,6 +48,24 @@ def test_every_case_and_mode_has_its_figures(result: bench.BenchResult) -> None:
     assert values["offered"]["ipv4_forward_64B"]["rate"] == "3 x 1 Gb/s" and values["offered"]["ipv4_forward_64B"]["limit"]
     assert values["first_compile_seconds"] == 12.3 and 0 < values["warm_start_seconds"] < 60
     assert values["assembler_lines_per_second"] > 100 and 50 < values["peak_memory_mb"] < 600
+
+
+def test_the_assembler_is_measured_from_start_to_large_texts(result: bench.BenchResult) -> None:
+    values = result.as_json()["assembly"]
+    assert all(values[key] > 0 for _, key, _ in ASSEMBLY)
+    assert values["full_image_words"] == 4096 < values["full_image_lines"]
+    assert set(values["microseconds_per_expanded_line"]) == {"10000", "20000"}
+
+
+def test_its_texts_are_what_they_are_said_to_be() -> None:
+    assert [len(assemble(text=full_program(words))) for words in (40, 41, 44, 100)] == [40, 41, 44, 100]
+    lines = full_program().splitlines()
+    code = [line for line in lines if line.startswith(("step", "    "))]
+    assert len(set(code)) == len(code)
+    for size in (250, 1000):
+        made = preprocess("text", expanded(size), Findings(), (), None, Preprocessed())
+        assert size <= len(made.lines) < size + 20
+        assert len(assemble(text=expanded(size))) == size // 25 + 1
 
 
 def test_others_are_measured_or_said_to_be_absent(result: bench.BenchResult) -> None:

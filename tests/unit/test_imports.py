@@ -117,7 +117,10 @@ def test_the_table_itself_has_no_cycle() -> None:
 
 
 # What makes a start slow and no assembly needs; speed itself is for `ixpemu bench` to measure.
-HEAVY = ("numba", "numpy", "rich", "dpkt", "scapy", "ixpemu.engine", "ixpemu.chip", "ixpemu.app", "ixpemu.cli_run")
+HEAVY = (
+    "numba", "numpy", "rich", "dpkt", "scapy", "ixpemu.engine", "ixpemu.chip", "ixpemu.app", "ixpemu.cli_run", "ixpemu.isa.chipfile",
+    "ixpemu.asm.repair", "ixpemu.asm.pressure",
+)
 
 
 def test_an_assembly_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from ixpemu.isa import instruction_set
+from ixpemu.isa import InstructionSet, instruction_set
 from ixpemu.isa.dump import dump, schema
+from ixpemu.isa.kept import load_kept
+from ixpemu.isa.loader import load
 from ixpemu.isa.reference import reference_pages
-from ixpemu.isa.source import parse_folder
 from ixpemu.resources import folder
 
 
@@ -86,29 +88,42 @@ def test_the_format_page_describes_every_codec() -> None:
 
 def test_a_second_start_does_not_parse(tmp_path: Path) -> None:
     program = "import sys, ixpemu.isa as isa; isa.instruction_set(); print('lark' in sys.modules)"
-    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])}
+    environment = os.environ | {"IXPEMU_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])}
     command = [sys.executable, "-c", program]
     said = [subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.strip() for _ in range(2)]
     assert said == ["True", "False"]
 
 
-def test_parsed_files_come_from_the_cache_and_a_damaged_cache_is_parsed_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_kept_encodes_alike_and_a_damaged_file_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    first = parse_folder(folder("isa"))
-    (kept,) = (tmp_path / "ixpemu").glob("isa-*.json")
-    assert parse_folder(folder("isa")) == first
-    kept.write_text("{", encoding="utf-8")
-    assert parse_folder(folder("isa")) == first
-    assert json.loads(kept.read_text(encoding="utf-8"))
+    monkeypatch.delenv("IXPEMU_CACHE_DIR", raising=False)
+    expected = json.dumps(dump(InstructionSet(load(folder("isa")))))
+    load_kept(folder("isa"))
+    (kept,) = (tmp_path / "ixpemu").glob("isa-*.kept")
+    whole = kept.read_bytes()
+    for content in (whole, whole[:-1], whole[:100] + b"x" + whole[101:], b"", b"{"):
+        kept.write_bytes(content)
+        assert json.dumps(dump(InstructionSet(load_kept(folder("isa"))))) == expected
+        assert kept.read_bytes()[32:] and len(kept.read_bytes()) == len(whole)
+
+
+def test_a_changed_block_is_not_taken_from_what_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IXPEMU_CACHE_DIR", str(tmp_path / "cache"))
+    changed = tmp_path / "isa"
+    shutil.copytree(folder("isa"), changed)
+    assert load_kept(changed).blocks["alu"].title != "another title"
+    text = (changed / "alu.isa").read_text(encoding="utf-8")
+    title = load_kept(changed).blocks["alu"].title
+    (changed / "alu.isa").write_text(text.replace(title, "another title"), encoding="utf-8")
+    assert load_kept(changed).blocks["alu"].title == "another title"
+    assert len(list((tmp_path / "cache").glob("isa-*.kept"))) == 2
 
 
 def test_no_writable_cache_only_costs_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("", encoding="utf-8")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
-    assert parse_folder(folder("isa"))["alu.isa"].rule == "start"
+    monkeypatch.setenv("IXPEMU_CACHE_DIR", str(blocked))
+    assert "alu" in load_kept(folder("isa")).blocks
 
 
 def test_lookup() -> None:
