@@ -90,7 +90,7 @@ def sources_of(diagnostics: Iterable[Diagnostic]) -> Sources:
 
 
 def show_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
-    """Writes diagnostics to standard error, with source lines."""
+    """Writes diagnostics to standard error, with source lines, and once for all of them how to learn more."""
     sources = sources_of(diagnostics)
     colour = sys.stderr.isatty()
     for diagnostic in diagnostics:
@@ -99,6 +99,15 @@ def show_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
             head = f"{diagnostic.severity.value} {diagnostic.label}"
             text = text.replace(head, f"{_COLOURS[diagnostic.severity]}{head}\x1b[0m", 1)
         sys.stderr.write(text + "\n")
+    told = [found for found in diagnostics if not _wrong_usage(found)]
+    if told:
+        sys.stderr.write(f"more: {more(told)}\n")
+
+
+def more(diagnostics: Sequence[Diagnostic]) -> str:
+    """The command that explains the diagnostics; where they have several codes, that of the first error as an example."""
+    first = next((found for found in diagnostics if found.severity is Severity.ERROR), diagnostics[0])
+    return first.explain + (" (or another code)" if len({found.code for found in diagnostics}) > 1 else "")
 
 
 def report_error(error: UserError) -> int:

@@ -1,12 +1,18 @@
 """The numbers of all diagnostics, one line each: a number never changes its meaning and is never used again.
 
 Families: 1xxx preprocessor, 2xxx syntax, 3xxx operands and encoding, 4xxx flow and registers, 5xxx transfers and signals,
-6xxx files, applications and arguments, 7xxx reserved behaviour of the running chip, 8xxx the isa/ files themselves.
+6xxx files, applications and arguments, 7xxx reserved behaviour of the running chip, 8xxx the isa/ files themselves. Each number
+has an entry in the folder explain/; a test asks for it.
 """
 
 from __future__ import annotations
 
 TITLES: dict[int, str] = {}
+
+
+def label(code: int) -> str:
+    """A code as people write it, e.g. `IXP3001`."""
+    return f"IXP{code:04d}"
 
 
 def _code(number: int, title: str) -> int:

@@ -73,6 +73,11 @@ class Diagnostic:
         """The code as people write it, e.g. `IXP3001`."""
         return f"IXP{self.code:04d}"
 
+    @property
+    def explain(self) -> str:
+        """The command that tells more about it."""
+        return f"ixpemu explain {self.label}"
+
 
 class UserError(Exception):
     """A user's mistake, as one or more diagnostics. The command line turns it into a message and an exit code."""
@@ -185,6 +190,7 @@ def as_json(diagnostics: Iterable[Diagnostic]) -> list[dict[str, object]]:
                 row["macros"] = [{"name": f.macro, "call": str(f.call)} for f in d.origin.expansions]
         if d.help is not None:
             row["help"] = d.help
+        row["explain"] = d.explain
         if d.notes:
             row["notes"] = [
                 {"message": n.message} | ({"at": str(n.origin.span)} if n.origin is not None else {}) for n in d.notes

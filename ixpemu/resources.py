@@ -13,7 +13,7 @@ _SHIPPED = _PACKAGE / "_data"       # the wheel puts the folders here; a checkou
 
 
 def folder(name: str) -> Path:
-    """The folder `name` (`isa`, `microcode` or `traces`) of this installation."""
+    """The folder `name` (`explain`, `isa`, `microcode` or `traces`) of this installation."""
     for root in (_SHIPPED, _PACKAGE.parent):
         if (root / name).is_dir():
             return root / name

@@ -53,9 +53,10 @@ def allocate(
 
 def live_ranges_of(program: Program, isa: InstructionSet, findings: Findings) -> Webs:
     """The flow graph and the live ranges of a program with names, and what is suspicious in them."""
-    webs = live_ranges.find(flow_builder.build(program, isa, findings))
+    flow = flow_builder.build(program, isa, findings)
+    findings.raise_if_errors()      # what a graph with mistakes shows besides would follow from them
+    webs = live_ranges.find(flow)
     warn(webs, findings)
-    findings.raise_if_errors()
     return webs
 
 

@@ -32,6 +32,11 @@ def reference_pages(isa: InstructionSet) -> dict[str, str]:
     return {"instructions.md": _instructions(isa), "csrs.md": _registers(isa), "isa-format.md": _format()}
 
 
+def block_page(block: Block) -> str:
+    """What the reference says of one instruction."""
+    return "\n".join(_block(block)).rstrip() + "\n"
+
+
 # The format
 
 

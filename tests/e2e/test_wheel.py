@@ -58,7 +58,8 @@ def run(command: Path, *arguments: str | Path, cwd: Path, **more: str) -> subpro
 
 def test_the_wheel_carries_the_data_and_no_tests(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    for needed in ("isa/alu.isa", "isa/chips/enp2611.toml", "microcode/ipv4_forward/app.toml", "traces/sample0.pcap"):
+    for needed in ("explain/flow.toml", "isa/alu.isa", "isa/chips/enp2611.toml", "microcode/ipv4_forward/app.toml",
+                   "traces/sample0.pcap"):
         assert f"ixpemu/_data/{needed}" in names
     assert "ixpemu/py.typed" in names and any(name.endswith("licenses/LICENSE") for name in names)
     assert not [name for name in names if name.startswith("tests") or "__pycache__" in name]

@@ -18,7 +18,7 @@ DATA = BASE | {"isa", "toml_file"}
 CHIP = DATA | {"image", "engine", "wire"}
 ABOVE_CHIP = CHIP | {"chip"}
 APP = ABOVE_CHIP | {"asm", "net", "xscale", "trace", "app_file"}
-TOP = APP | {"app", "debug", "report", "bench"}
+TOP = APP | {"app", "debug", "report", "bench", "explanations"}
 ALLOWED: dict[str, set[str]] = {
     "arguments": {"codes", "diagnostics"},
     "codes": set(),
@@ -37,6 +37,7 @@ ALLOWED: dict[str, set[str]] = {
     "xscale": ABOVE_CHIP,
     "trace": ABOVE_CHIP,
     "app_file": BASE | {"toml_file"},
+    "explanations": BASE | {"chip"},
     "app": APP,
     "debug": APP | {"app"},
     "report": APP | {"app", "debug", "bench"},
