@@ -6,17 +6,14 @@ Which instruction is meant is never asked: what it reads, writes and sets says a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 
 from ixpemu.engine import numbers as n
 from ixpemu.engine.decode import read_word
 from ixpemu.engine.layout import DRAM_IN, DRAM_OUT, GPR_A, GPR_B, SRAM_IN, SRAM_OUT
 from ixpemu.isa import Decoded, instruction_set
-from ixpemu.isa.blocks import Variant
+from ixpemu.isa.meaning import Meaning, meaning_of
 from ixpemu.isa.model import Operand, Register, RegisterClass
-from ixpemu.isa.semantics import Act, Assign, Binary, Bits, Branch, Call, Expression, Jump, Name, Number, Unary
 
 ABSOLUTE = 1024
 INPUTS = (1 << SRAM_OUT) - (1 << SRAM_IN) | (1 << DRAM_OUT) - (1 << DRAM_IN)
@@ -67,16 +64,6 @@ class Step:
     def reads_input(self) -> bool:
         """Whether it reads a transfer-in register by number."""
         return bool((self.reads_a | self.reads_b) & INPUTS)
-
-
-@dataclass(frozen=True, slots=True)
-class _Meaning:
-    """What the statements of a variant use. `reads` leaves out what is only handed to the next instruction as its A operand."""
-
-    reads: frozenset[str]
-    hands_a: bool
-    computes_carry: bool        # C or V is computed, and not just set to something or by an action
-    moves: frozenset[str]       # operands that its result is a copy of
 
 
 def steps_of(words: tuple[int, ...], contexts: int) -> list[Step | None]:
@@ -137,7 +124,7 @@ def _other_names(written: int, contexts: int) -> int:
 
 def _step(decoded: Decoded, contexts: int) -> Step:
     operands, values, variant, facts = decoded.operands, decoded.values, decoded.variant, decoded.facts
-    meaning = _meaning(variant)
+    meaning = meaning_of(variant)
     # An action works on the operands that are written down, whatever the rest of its semantics names.
     reads = meaning.reads | ({spec.name for spec in decoded.form.operands} if variant.action is not None else set())
     first = operands.get("source_value", operands.get("register", operands.get("tag")))
@@ -179,7 +166,7 @@ def _moved(decoded: Decoded, direction: str) -> int:
     return 0 if first is None else ((1 << transfer.registers(direction == "in")) - 1) << first
 
 
-def _used_csrs(decoded: Decoded, meaning: _Meaning, read: int | None) -> frozenset[int]:
+def _used_csrs(decoded: Decoded, meaning: Meaning, read: int | None) -> frozenset[int]:
     """The CSRs of which a write has to be so many instructions back, because until then nothing is defined."""
     if decoded.variant.action == "crc" and decoded.value("type"):
         return frozenset((n.CSR_CRC_REMAINDER,))
@@ -187,52 +174,3 @@ def _used_csrs(decoded: Decoded, meaning: _Meaning, read: int | None) -> frozens
         return _BYTE_INDEX
     csr = None if read is None else instruction_set().csr_at(read)
     return frozenset((read,)) if read is not None and csr is not None and csr.shadow and not csr.shadow_old else frozenset()
-
-
-@cache
-def _meaning_of(statements: tuple[object, ...]) -> _Meaning:
-    reads: set[str] = set()
-    temporaries: dict[str, frozenset[str]] = {}
-    hands_a = False
-    computes_carry = False
-    moves: frozenset[str] = frozenset()
-    for step in statements:
-        match step:
-            case Assign():
-                names = frozenset(_names(step.value))
-                if step.target == "previous.a":
-                    hands_a = True
-                    continue
-                reads |= names
-                computes_carry = computes_carry or (step.target in ("cc.c", "cc.v") and not isinstance(step.value, Number))
-                if isinstance(step.value, Name):
-                    moves |= temporaries.get(step.value.name, frozenset()) if step.target == "dest" else frozenset()
-                    temporaries[step.target] = frozenset((step.value.name,))
-            case Branch():
-                reads |= set(_names(step.condition))
-            case Jump():
-                reads |= set(_names(step.address))
-            case Act():
-                pass
-    return _Meaning(frozenset(reads), hands_a, computes_carry, moves)
-
-
-def _meaning(variant: Variant) -> _Meaning:
-    return _meaning_of(variant.statements)
-
-
-def _names(tree: Expression) -> Iterator[str]:
-    """The names that an expression reads."""
-    match tree:
-        case Name():
-            yield tree.name
-        case Unary():
-            yield from _names(tree.operand)
-        case Bits():
-            yield from _names(tree.operand)
-        case Binary():
-            yield from _names(tree.left)
-            yield from _names(tree.right)
-        case Call():
-            for argument in tree.arguments:
-                yield from _names(argument)

@@ -18,6 +18,7 @@ from ixpemu.asm.flow import File, Site
 from ixpemu.asm.flow_warnings import warn
 from ixpemu.asm.graphs import OddCycle
 from ixpemu.asm.limits import Limits
+from ixpemu.asm.lints import lint, lint_physical
 from ixpemu.asm.numbers import STEPS, Outcome
 from ixpemu.asm.program import Deferred, Instruction, Program
 from ixpemu.asm.webs import Webs
@@ -39,9 +40,11 @@ def allocate(
 ) -> Allocation:
     """Places for all names of a program. Errors go to `findings`, and `AssemblyError` is raised when there are any."""
     if program.physical:
+        lint_physical(program, isa, findings)
         return Allocation(program, None, {})
     room = limits or Limits.of_contexts(program.contexts)
     webs = live_ranges_of(program, isa, findings)
+    lint(webs.flow, isa, findings)
     fixed.check(webs, room, findings)
     findings.raise_if_errors()
     places: dict[int, Place] = {}

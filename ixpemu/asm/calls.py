@@ -119,9 +119,17 @@ class _Copies:
         return [behind] if behind in places else places or [-1]
 
 
-def undefined_by_calls(flow: Flow) -> set[tuple[int, int]] | None:
-    """The (point, variable) pairs at which a variable may have no value, along paths that return where they came from; None if
-    there is nothing that only such paths tell."""
+@dataclass(frozen=True, slots=True)
+class Called:
+    """The graph with a copy of each subroutine for every place it may return to. `nodes[p]`: the node that point p copies."""
+
+    nodes: list[int]
+    successors: list[list[int]]
+    starts: list[int]
+
+
+def calling_graph(flow: Flow) -> Called | None:
+    """The paths that return where they came from; None if no subroutine may return to several places, so that all paths do."""
     program = flow.program
     returns = return_places(program, flow.facts)
     if all(len(places) < 2 for places in returns.values()):
@@ -132,8 +140,9 @@ def undefined_by_calls(flow: Flow) -> set[tuple[int, int]] | None:
         known = places.setdefault(region[index], [])
         known += [place for place in found if place not in known]
     copies = _Copies(flow, returns, region, places)
-    start = (flow.entry[0], -1)
-    numbers, order = {start: 0}, [start]
+    order = [(start, -1) for start in dict.fromkeys(flow.starts)]
+    starts = len(order)
+    numbers = {one: number for number, one in enumerate(order)}
     successors: list[list[int]] = []
     for point, place in order:
         following = []
@@ -143,13 +152,22 @@ def undefined_by_calls(flow: Flow) -> set[tuple[int, int]] | None:
                 order.append(one)
             following.append(numbers[one])
         successors.append(following)
-    lose = [0] * len(order)
-    for number, (point, _) in enumerate(order):
+    return Called([point for point, _ in order], successors, list(range(starts)))
+
+
+def undefined_by_calls(flow: Flow) -> set[tuple[int, int]] | None:
+    """The (point, variable) pairs at which a variable may have no value, along paths that return where they came from; None if
+    there is nothing that only such paths tell."""
+    called = calling_graph(flow)
+    if called is None:
+        return None
+    lose = [0] * len(called.nodes)
+    for number, point in enumerate(called.nodes):
         for write in flow.nodes[point].writes:
             lose[number] |= 1 << flow.occurrences[write].variable
     everything = (1 << len(flow.variables)) - 1
-    unset = forward(Graph.of(successors, [0]), [0] * len(order), lose, {0: everything})
+    unset = forward(Graph.of(called.successors, [0]), [0] * len(lose), lose, {0: everything})
     return {
-        (point, occurrence.variable) for number, (point, _) in enumerate(order) for read in flow.nodes[point].reads
+        (point, occurrence.variable) for number, point in enumerate(called.nodes) for read in flow.nodes[point].reads
         for occurrence in (flow.occurrences[read],) if unset[number] >> occurrence.variable & 1
     }

@@ -135,6 +135,7 @@ class Flow:
     guessed_jumps: list[int] = field(default_factory=list)     # instructions whose destinations are not known
     ends_open: list[int] = field(default_factory=list)         # instructions behind which the program ends without stopping
     reentries: list[int] = field(default_factory=list)         # points at which control comes from outside of the text
+    anywhere: int | None = None         # the point from which a jump to nobody knows where goes to every label
     addressed: frozenset[str] = frozenset()
     _numbers: dict[tuple[str, File], int] = field(default_factory=dict)
 

@@ -59,7 +59,6 @@ class _Builder:
         self.wait: dict[int, int] = {}      # instruction -> its WAIT point
         self.returns = return_places(program, facts)
         self.labelled = set(program.labels.values())
-        self.anywhere: int | None = None
         self.probes: dict[int, list[int]] = {}      # instruction -> probes there
         for number, probe in enumerate(program.probes):
             self.probes.setdefault(probe.index, []).append(number)
@@ -331,12 +330,13 @@ class _Builder:
 
     def _anywhere(self) -> int:
         """The point from which control goes to any label of the text: one for all jumps, so that their edges do not multiply."""
-        if self.anywhere is None:
+        if self.flow.anywhere is None:
             labels = self.program.labels.items()
             places = sorted({place for name, place in labels if name not in self.program.made_labels})
-            self.anywhere = self._node(len(self.program.instructions), Kind.FACT)
-            self.flow.successors[self.anywhere] = [self.flow.entry[place] for place in places if place < len(self.flow.entry)]
-        return self.anywhere
+            self.flow.anywhere = self._node(len(self.program.instructions), Kind.FACT)
+            entry = self.flow.entry
+            self.flow.successors[self.flow.anywhere] = [entry[place] for place in places if place < len(entry)]
+        return self.flow.anywhere
 
     def _turns(self, index: int) -> bool:
         """Whether something else than the next instruction comes behind instruction `index` and its defer slots."""

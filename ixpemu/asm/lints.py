@@ -1,0 +1,43 @@
+"""All lints of a program: what its paths prove about pointers, units and results that no register name shows.
+
+Registers and signals are looked at in `flow_warnings`. Programs of physical names are looked at too, since nothing here needs to
+know who uses which register.
+"""
+
+from __future__ import annotations
+
+from ixpemu.asm import flow_builder, lint_previous, lint_shadows, lint_swaps
+from ixpemu.asm.findings import Findings
+from ixpemu.asm.flow import Flow
+from ixpemu.asm.lint_base import Lints
+from ixpemu.asm.program import Program
+from ixpemu.asm.trails import trails_of
+from ixpemu.isa import InstructionSet
+from ixpemu.isa.unseen import Unseen, alike, unseen
+
+_MANY = 1 << 30         # errors
+
+
+def lint(flow: Flow, isa: InstructionSet, findings: Findings) -> None:
+    """Adds every warning."""
+    lints = Lints(flow, trails_of(flow), _effects(flow.program, isa), findings)
+    for check in (lint_previous.check, lint_shadows.check, lint_swaps.check):
+        check(lints)
+
+
+def lint_physical(program: Program, isa: InstructionSet, findings: Findings) -> None:
+    """As `lint`, for a program of physical names; not if it has words that are written as numbers, which may be anything."""
+    if all(instruction.word is None for instruction in program.instructions):
+        lint(flow_builder.build(program, isa, Findings(_MANY)), isa, findings)
+
+
+def _effects(program: Program, isa: InstructionSet) -> list[Unseen]:
+    """The effects of every instruction."""
+    known: dict[tuple[object, ...], Unseen] = {}
+    out = []
+    for instruction in program.instructions:
+        key = alike(instruction.operation)
+        if key not in known:
+            known[key] = unseen(isa, instruction.operation)
+        out.append(known[key])
+    return out
