@@ -33,10 +33,12 @@ from typing import TYPE_CHECKING
 
 from ixpemu import app_file, arguments, codes
 from ixpemu.app_file import AppSettings
+from ixpemu.app_images import images_of
 from ixpemu.app_interrupt import interrupts
 from ixpemu.app_module import application_code
 from ixpemu.diagnostics import Diagnostic, UserError
 from ixpemu.isa.chipfile import load_chip
+from ixpemu.link_settings import Given, LinkSettings
 
 if TYPE_CHECKING:
     from ixpemu.app_start import Streams
@@ -85,13 +87,16 @@ class App:
         cls, application: str | Path, *, feeds: Mapping[int, Path] | None = None, captures: Mapping[int, Path] | None = None,
         traffic: str | Streams | None = None, gbps: float | None = None, overrides: Mapping[str, str] | None = None,
         mode: str = "default", capture: bool = True, strict: bool | None = None, allow: Iterable[str] = (),
+        imports: Mapping[str, int] | None = None, linked: Path | None = None,
     ) -> App:
         """The application in the folder `application`, or the shipped one of that name.
 
         `traffic` names a stream, or gives that of each port number. `overrides` are chip parameters by name, as text. Without
         `capture` nothing that ports send is kept or written. `mode`: one of `Chip`'s; "races" looks for data races. `strict`
         and `allow`: whether reserved behaviour ends the run, and which codes of it are not reported, beside the file; None
-        leaves it to the file. UserError for any mistake in any file of the application, with its place.
+        leaves it to the file. `imports` are values for `.import_var` names, before those of the file; `linked` is the file of a
+        linked program that takes the place of the application's images. UserError for any mistake in any file of the application,
+        with its place.
         """
         from ixpemu.app_start import Wiring, start
 
@@ -109,11 +114,13 @@ class App:
         if wiring.feeds and traffic is not None:
             raise UserError(Diagnostic(codes.ARGUMENT, "captures and made traffic exclude each other", help="give one of them"))
         chip = load_chip(settings.chip).override(overrides or {})
-        _check_engines(settings, chip["chip.microengines"])
-        images, warnings = _assemble(settings, chip["chip.control_store_words"])
+        found = images_of(settings, chip, LinkSettings(_imports(imports)), linked)
+        images = found.images
         with application_code(settings.folder):
             started = start(settings, images, wiring, overrides, mode, strict, allowed)
-        made = cls(settings, images, started.chip, started.xscale, warnings, started.collector, started.frames, started.captures)
+        made = cls(
+            settings, images, started.chip, started.xscale, found.warnings, started.collector, started.frames, started.captures
+        )
         if mode == "races":
             from ixpemu.trace.races import observe_races
 
@@ -260,30 +267,10 @@ def _by_port(what: str, files: Mapping[int, Path] | None) -> dict[int, Path]:
     return found
 
 
-def _check_engines(settings: AppSettings, count: int) -> None:
-    """Refuses an entry for a microengine that the chip does not have."""
-    for entry in settings.microengines:
-        if entry.index >= count:
-            raise UserError(Diagnostic(
-                codes.FILE_BAD_VALUE, f"index {entry.index} is out of range: the chip has {count} microengines",
-                origin=entry.index_origin, help=f"0 to {count - 1}, or another chip file",
-            ))
-
-
-def _assemble(settings: AppSettings, store: int) -> tuple[dict[int, Image], tuple[Diagnostic, ...]]:
-    """The images by microengine, and what the assembler warned of; a source that several microengines share is read once each."""
-    from ixpemu.asm.pipeline import assemble_program
-
-    images: dict[int, Image] = {}
-    warnings: list[Diagnostic] = []
-    for entry in settings.microengines:
-        made = assemble_program(entry.image, include=entry.include, define=entry.define, store=store)
-        if entry.contexts is not None and made.image.contexts != entry.contexts:
-            raise UserError(Diagnostic(
-                codes.FILE_BAD_VALUE, f"{entry.image.name} is written for {made.image.contexts} contexts, not {entry.contexts}",
-                origin=entry.contexts_origin, help=f"write  contexts = {made.image.contexts}  or  .num_contexts {entry.contexts}",
-            ))
-        images[entry.index] = made.image
-        warnings += [found for found in made.diagnostics if found not in warnings]
-    app_file.check_probes(settings, {probe.name for image in images.values() for probe in image.probes})
-    return images, tuple(warnings)
+def _imports(values: Mapping[str, int] | None) -> dict[str, Given]:
+    """Values of imports as a caller gives them."""
+    found = arguments.mapping("the values of imports", values, '{"PORTS": 3}')
+    return {
+        arguments.text("the name of an import", name).lower():
+        Given(arguments.word(f"the value of {name}", value), "the caller") for name, value in found.items()
+    }

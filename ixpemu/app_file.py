@@ -13,8 +13,9 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ixpemu import codes, resources
+from ixpemu import codes, link_file, resources
 from ixpemu.diagnostics import Diagnostic, Origin, UserError, user_error
+from ixpemu.link_settings import LinkSettings, read_settings
 from ixpemu.toml_file import Table, closest, read
 
 MICROENGINES = 16           # of the largest chip there is; what the application's own has is checked when that is made
@@ -89,20 +90,23 @@ class AppSettings:
     module: Path | None
     packets: PacketSettings
     reserved: ReservedSettings = ReservedSettings()
+    link: LinkSettings = field(default_factory=LinkSettings)
+    program: Path | None = None             # a linked program in place of `microengines`, where that is all there is
 
     @property
     def inputs(self) -> tuple[Path, ...]:
         """Every file that `app.toml` names for reading, and itself."""
         named = (
-            self.file, self.chip, self.module, *(each.image for each in self.microengines), *(each.feed for each in self.ports),
-            *self.tables.values(), self.packets.classifier[0] if self.packets.classifier is not None else None,
+            self.file, self.program, self.chip, self.module, *(each.image for each in self.microengines),
+            *(each.feed for each in self.ports), *self.tables.values(),
+            self.packets.classifier[0] if self.packets.classifier is not None else None,
         )
         return tuple(path for path in named if isinstance(path, Path))
 
     @property
     def name(self) -> str:
-        """The application's name: that of its folder."""
-        return self.folder.resolve().name
+        """The application's name: that of its folder, or of its file if that is a linked program."""
+        return self.folder.resolve().name if self.program is None else self.program.stem
 
 
 def is_file(path: Path) -> bool:
@@ -134,10 +138,17 @@ def find(application: str | Path) -> Path:
 
 
 def load(application: str | Path) -> AppSettings:
-    """Reads and checks the application's `app.toml`. Raises UserError with the place of what is wrong."""
+    """Reads and checks the application's `app.toml`. Raises UserError with the place of what is wrong.
+
+    A file with a linked program is an application too, of nothing but its microengines: on the chip that it was linked for, with
+    nobody at the ports and no program on the XScale.
+    """
+    path = Path(application)
+    if path.suffix.lower() in link_file.SUFFIXES and is_file(path):
+        return _linked(path)
     folder = find(application)
     root = read(folder / FILE_NAME, "the application file")
-    root.allow("chip", "me", "port", "tables", "xscale", "packets", "reserved")
+    root.allow("chip", "me", "port", "tables", "xscale", "packets", "reserved", "link")
     chip = root.table("chip")
     chip.allow("file")
     xscale = root.table("xscale")
@@ -156,7 +167,13 @@ def load(application: str | Path) -> AppSettings:
         module=module,
         packets=_packets(root.table("packets"), folder),
         reserved=_reserved(root.table("reserved")),
+        link=read_settings(root.table("link")),
     )
+
+
+def _linked(path: Path) -> AppSettings:
+    program = link_file.load(path)
+    return AppSettings(path.parent, path, program.chip, (), (), {}, None, PacketSettings(), program=path)
 
 
 def _input(table: Table, key: str, folder: Path, *others: Path) -> Path:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ixpemu import codes
 from ixpemu.diagnostics import user_error
 from ixpemu.image import Image
-from ixpemu.image_links import LOCAL_MEMORY, Initial, NamedMemory, evaluate
+from ixpemu.image_links import LOCAL_MEMORY, Initial, NamedMemory, channel_base, evaluate
 
 if TYPE_CHECKING:
     from ixpemu.chip import Chip
@@ -27,7 +27,7 @@ def check_closed(image: Image) -> None:
         shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
         raise user_error(
             codes.LINK_OPEN, f"the image leaves {len(names)} name{'s' * (len(names) != 1)} open: {shown}",
-            help="give them values: ixpemu.link_values.resolve(image, {name: value})",
+            help="link it: ixpemu link; or, from Python, ixpemu.link_values.resolve(image, {name: value})",
         )
 
 
@@ -59,7 +59,7 @@ def _memory(chip: Chip, me: int, memory: NamedMemory, offset: int, values: list[
                 codes.MEMORY_ADDRESS, f"{memory.name} is in SRAM channel {channel}, which this chip does not have",
                 help=f"it has {len(chip.sram)}",
             )
-        chip.sram[channel].write(start, values)
+        chip.sram[channel].write(start - channel_base(memory.region), values)
 
 
 def _register(chip: Chip, me: int, contexts: int, initial: Initial, value: int) -> None:

@@ -61,7 +61,7 @@ def definitions(texts: list[str]) -> dict[str, int | str]:
     return values
 
 
-def _keep_apart(sources: Iterable[str], outputs: Mapping[str, Path]) -> None:
+def keep_apart(sources: Iterable[str], outputs: Mapping[str, Path]) -> None:
     """Raises a usage error where an output, named by its option, would overwrite what was read, or another output."""
     taken = {os.path.realpath(source): f"the source {source}" for source in sources}
     for option, path in outputs.items():
@@ -157,7 +157,7 @@ def assemble_command(
         )
         target = output if output is not None else file.with_suffix(SUFFIXES[chosen or "ixp"])
         outputs = {"-o": target} | ({} if listing is None else {"--list": listing})
-        _keep_apart(result.sources.lines, {option: path for option, path in outputs.items() if path != STANDARD})
+        keep_apart(result.sources.lines, {option: path for option, path in outputs.items() if path != STANDARD})
         _write(target, result.image.as_bytes(chosen or format_of(target)))
         if listing is not None:
             # A file name that is no text is kept as the bytes that it is.
@@ -251,7 +251,7 @@ def _print_stage(
     if output is None or output == STANDARD:
         sys.stdout.write(text)
         return
-    _keep_apart([str(file)], {"-o": output})
+    keep_apart([str(file)], {"-o": output})
     write_atomically(output, text.encode(errors="surrogateescape"))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -70,7 +71,8 @@ def chip_seconds(text: str | None) -> float | None:
 
 def run_command(
     application: Annotated[
-        str, typer.Argument(metavar="APP", help="A folder with an app.toml, or a shipped application's name.", show_default=False)
+        str, typer.Argument(metavar="APP", help="A folder with an app.toml, a shipped application's name, or a linked program.",
+                            show_default=False)
     ],
     pcap: Annotated[list[str] | None, typer.Option("--pcap", metavar="PORT=FILE", help="Feed a port from this capture.")] = None,
     out: Annotated[
@@ -109,6 +111,13 @@ def run_command(
     races: Annotated[
         bool, typer.Option("--races", help="Look for data races between contexts: slow, and exit code 1 if there are any.")
     ] = False,
+    linked: Annotated[
+        Path | None, typer.Option("--linked", metavar="FILE", help="Load this linked program in place of the images of "
+                                   "app.toml.")
+    ] = None,
+    imports: Annotated[
+        list[str] | None, typer.Option("--import", metavar="NAME=V", help="Value of an .import_var, before that of app.toml.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -125,7 +134,8 @@ def run_command(
             raise usage_error("--races has a mode of its own", "leave --mode and --sensitivity away")
         mode = "races" if races else mode
         start = {"feeds": feeds, "captures": captures, "traffic": traffic, "gbps": gbps, "mode": mode,
-                 "strict": True if strict else None, "allow": allow or []}
+                 "strict": True if strict else None, "allow": allow or [],
+                 "linked": linked, "imports": import_values(imports or [])}
         if sensitivity is not None:
             if captures:
                 raise usage_error("--sensitivity runs several times and writes no captures", "leave --out away")
@@ -153,6 +163,13 @@ def run_command(
         show_diagnostics([report.failure])
     if report.failure is not None or report.races:
         raise typer.Exit(1)
+
+
+def import_values(texts: list[str]) -> dict[str, int]:
+    """The values of `--import` options."""
+    from ixpemu.link_settings import from_arguments
+
+    return {name: given.value for name, given in from_arguments("--import", key_values("--import", texts, "NAME=VALUE")).items()}
 
 
 def run_limits(packets: str | None, cycles: str | None, time: str | None, *, made: bool, mode: str) -> Limits:

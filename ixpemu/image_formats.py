@@ -255,7 +255,7 @@ class _Records:
                 except json.JSONDecodeError:
                     raise self.damaged(f"cannot read {piece[:30]!r}") from None
             else:
-                fields.append(int(piece) if piece.isdecimal() and piece.isascii() and len(piece) < 10 else piece)
+                fields.append(int(piece) if piece.isdecimal() and piece.isascii() and len(piece) <= 10 else piece)
         return fields
 
     def header(self, keyword: str) -> int:

@@ -16,10 +16,15 @@ LOCAL_MEMORY = "local"
 REGIONS = (LOCAL_MEMORY, "scratch", "sram0", "sram1", "sram2", "sram3", "dram")
 
 
+def channel_base(region: str) -> int:
+    """What addresses of a region have in bits 31 and 30: the channel of SRAM (manual of the IXP2800, confidence H), else 0."""
+    return int(region[-1]) << 30 if region.startswith("sram") else 0
+
+
 @dataclass(frozen=True, slots=True)
 class NamedMemory:
     """`.local_mem` or `.global_mem`: `size` bytes of `region` at a multiple of `align`. A `shared` one is the same for all images
-    that name it. `address` in bytes is None until the linker gives one."""
+    that name it. `address` in bytes, as programs use it (`channel_base`), is None until the linker gives one."""
 
     name: str
     region: str

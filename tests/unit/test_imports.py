@@ -17,7 +17,7 @@ BASE = {"arguments", "diagnostics", "codes", "resources", "files"}
 DATA = BASE | {"isa", "toml_file"}
 CHIP = DATA | {"image", "engine", "wire"}
 ABOVE_CHIP = CHIP | {"chip"}
-APP = ABOVE_CHIP | {"asm", "net", "xscale", "trace", "app_file"}
+APP = ABOVE_CHIP | {"asm", "link", "net", "xscale", "trace", "app_file"}
 TOP = APP | {"app", "debug", "report", "bench", "explanations"}
 ALLOWED: dict[str, set[str]] = {
     "arguments": {"codes", "diagnostics"},
@@ -36,7 +36,7 @@ ALLOWED: dict[str, set[str]] = {
     "net": ABOVE_CHIP,
     "xscale": ABOVE_CHIP,
     "trace": ABOVE_CHIP,
-    "app_file": BASE | {"toml_file"},
+    "app_file": BASE | {"toml_file", "link"},
     "explanations": BASE | {"chip"},
     "app": APP,
     "debug": APP | {"app"},
