@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
+from json import dumps
 from pathlib import Path
 from typing import Annotated
 
@@ -88,8 +89,8 @@ def assemble_command(
     ] = None,
     define: Annotated[list[str] | None, typer.Option("-D", metavar="NAME=V", help="Define NAME as if by #define.")] = None,
     listing: Annotated[
-        Path | None, typer.Option("--list", metavar="FILE", help="Write a listing: addresses, words, source; - for standard "
-                                  "output.")
+        Path | None, typer.Option("--list", metavar="FILE", help="Write a listing: addresses, words, source, registers, macros; "
+                                  "as JSON where the name ends in .json; - for standard output.")
     ] = None,
     form: Form = None,
     stage: Annotated[
@@ -126,6 +127,9 @@ def assemble_command(
                            "where, and what it costs.")
     ] = False,
     live: Annotated[bool, typer.Option("--live", help="Print the live ranges: words against registers and signals.")] = False,
+    macro_cost: Annotated[
+        bool, typer.Option("--macro-cost", help="Print how many words the expansions of each macro made; part of --json.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result and all diagnostics as JSON.")] = False,
 ) -> None:
     """Assemble microengine source into an image."""
@@ -140,7 +144,8 @@ def assemble_command(
     if preprocess:
         stage = "preprocess"
     streams = [name for name, path in (("-o -", output), ("--list -", listing)) if path == STANDARD]
-    streams += ["--json"] * json + ["--pressure"] * (pressure and not json) + ["--live"] * live
+    streams += ["--json"] * json + ["--live"] * live
+    streams += [] if json else ["--pressure"] * pressure + ["--macro-cost"] * macro_cost
     needs: dict[str, object] | None = None
     try:
         if len(streams) > 1:
@@ -161,9 +166,13 @@ def assemble_command(
         _write(target, result.image.as_bytes(chosen or format_of(target)))
         if listing is not None:
             # A file name that is no text is kept as the bytes that it is.
-            _write(listing, result.listing().encode(errors="surrogateescape"))
+            as_values = listing.suffix.lower() == ".json"
+            text = dumps(result.rows().as_json(), indent=2) + "\n" if as_values else result.listing()
+            _write(listing, text.encode(errors="surrogateescape"))
         if live:
             sys.stdout.write(result.live())
+        if macro_cost and not json:
+            sys.stdout.write(result.macro_cost())
     except UserError as error:
         if not json:
             raise
@@ -174,6 +183,7 @@ def assemble_command(
             **({} if needs is None else {"pressure": needs}),
             "image": str(target), "words": len(result.image), "contexts": result.image.contexts,
             "diagnostics": as_json(result.diagnostics),
+            **({"macros": [cost.as_json() for cost in result.rows().macros]} if macro_cost else {}),
         })
     else:
         show_diagnostics(result.diagnostics)

@@ -21,7 +21,7 @@ from ixpemu.asm.output import Output
 from ixpemu.asm.parser import parse_line
 from ixpemu.asm.preprocess import Preprocessed, preprocess
 from ixpemu.asm.preprocess_text import WORDS
-from ixpemu.asm.program import Program
+from ixpemu.asm.program import Expansion, Program
 from ixpemu.asm.scope import Labels, Scopes
 from ixpemu.asm.source import Line
 from ixpemu.asm.syntax import Node, Statement
@@ -208,6 +208,7 @@ def lower(
         head = line.statement.head
         if head is None:
             continue
+        output.expansion = line.statement.line.base
         if head.kind == "bad":
             scopes.trust_signals = scopes.trust_signals or head.text == ".sig"
             control.recover(head.text, line.statement.line.whole())
@@ -224,6 +225,10 @@ def lower(
     scopes.finish()
     program.end_facts = tuple(output.facts)
     program.labels = dict(labels.table())
+    program.expansions = [
+        Expansion(call.macro, call.call, parent)
+        for call, parent in zip(preprocessed.calls, preprocessed.parents[1:], strict=True)
+    ]
     program.symbols, program.signals = scopes.symbols, scopes.signals
 
 

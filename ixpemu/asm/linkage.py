@@ -11,7 +11,7 @@ from ixpemu.asm.allocate import Allocation, LeftOpen, address_of
 from ixpemu.asm.expressions import evaluate, is_linked, postfix
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.flow import file_of
-from ixpemu.asm.listing import place_text, registers
+from ixpemu.asm.places import place_text, registers
 from ixpemu.asm.program import Half, InitialValues, Program
 from ixpemu.codes import ASSERTION
 from ixpemu.image_links import Check, Export, Fixup, Initial, Links

@@ -1,150 +1,196 @@
-"""What an assembly looks like on paper: the listing, where every name lives, and the later stages as text.
+"""What a finished assembly looks like, as values: a row a word, with source, registers, defer slots, targets and macros.
 
-A listing has one block a word: `.ADDRESS WORD`, the instruction in physical registers, the source statement as a comment; label
-lines, `.%line N "FILE"` where the source line changes, `.macro_ref NAME` and `.end_macro_ref NAME` around what a macro made, and
-`ucode_end` behind the last word. Nothing is computed here that the stages have not decided.
+`listing_text` writes them on paper and `as_json` for programs. Nothing is decided here; what is shown was decided by the stages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from ixpemu.asm.allocate import Allocation
-from ixpemu.asm.banks import Place
-from ixpemu.asm.flow import File, Kind
-from ixpemu.asm.numbers import cells_of
+from ixpemu.asm.flow import File
+from ixpemu.asm.macro_cost import MacroCost, macro_costs
+from ixpemu.asm.places import place_text
+from ixpemu.asm.program import Expansion, Instruction
 from ixpemu.asm.webs import Webs
-from ixpemu.image import Image, LiveRange, WordOrigin
+from ixpemu.image import Image, LiveRange
 from ixpemu.isa import InstructionSet
-from ixpemu.isa.model import Operation
+from ixpemu.isa.model import Operation, Target
 
-_PREFIX = {
-    File.GPR: "", File.ABSOLUTE: "@", File.NEIGHBOR: "n$", File.SRAM_READ: "$", File.SRAM_WRITE: "$",
-    File.DRAM_READ: "$$", File.DRAM_WRITE: "$$", File.SIGNAL: "s",
-}
-_HALF = {File.SRAM_READ: " read", File.SRAM_WRITE: " write", File.DRAM_READ: " read", File.DRAM_WRITE: " write"}
+_HALF = {File.SRAM_READ: "in", File.SRAM_WRITE: "out", File.DRAM_READ: "in", File.DRAM_WRITE: "out"}
 
 
-def place_text(place: Place, file: File) -> str:
-    """A physical place as `.physical` text spells it: `a5`, `@b16`, `$3`, `s4`."""
-    return f"{_PREFIX[file]}{place.bank or ''}{place.number}"
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A name that a word reads or writes, and the register or signal it is in (both, `s4 s5`, for a pair).
+
+    `half`: "in" or "out" of a transfer register. A signal is written by what raises it and read by what waits for it. `last`: it
+    is read, and on no way onwards is this value read again. `unread`: it is written, and on no way onwards is the value read.
+    """
+
+    name: str
+    place: str
+    half: str
+    signal: bool
+    reads: bool
+    writes: bool
+    last: bool
+    unread: bool
 
 
-def live_ranges(allocation: Allocation) -> tuple[LiveRange, ...]:
-    """For every name the runs of words in which it holds its place, in program order."""
-    webs = allocation.webs
-    if webs is None:
-        return ()
-    held = _held(webs, len(allocation.program.instructions))
-    started: dict[int, int] = {}
-    out: list[tuple[int, LiveRange]] = []
-    before = 0
-    for address, mask in enumerate([*held, 0]):
-        for web in cells_of(before & ~mask):
-            variable = webs.webs[web].variable
-            text = place_text(allocation.places[web], variable.file)
-            out.append((started[web], LiveRange(variable.name, text, started.pop(web), address - 1)))
-        for web in cells_of(mask & ~before):
-            started[web] = address
-        before = mask
-    return tuple(entry for _, entry in sorted(out, key=lambda pair: (pair[0], pair[1].name, pair[1].register)))
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One word. `text` is the instruction in physical registers, `source` the statement; `file` and `line` are where it stands,
+    and `expansion` the number of the macro expansion that it stands in, 0 for none.
+
+    `targets`: the labels that it names, with addresses. `defer` slots of at most `defer_limit` follow before control leaves;
+    `slot_of`: the address of the word in whose defer slot this one is. `remarks`: what else is to be said about it.
+    """
+
+    address: int
+    word: int
+    text: str
+    source: str = ""
+    file: str = ""
+    line: int = 0
+    labels: tuple[str, ...] = ()
+    expansion: int = 0
+    uses: tuple[Use, ...] = ()
+    targets: tuple[tuple[str, int], ...] = ()
+    defer: int = 0
+    defer_limit: int = 0
+    slot_of: int | None = None
+    remarks: tuple[str, ...] = ()
 
 
-def _held(webs: Webs, instructions: int) -> list[int]:
-    """The webs that have their place at each instruction, as masks: read, written, or kept across it."""
-    held = [0] * instructions
-    pinned = sum(1 << number for number, web in enumerate(webs.webs) if web.variable.pinned)
-    for node, point in enumerate(webs.flow.nodes):
-        if point.instruction < instructions:
-            mask = webs.occupied[node] | pinned
-            for number in (*point.reads, *point.writes):
-                mask |= 1 << webs.of_occurrence[number]
-            held[point.instruction] |= mask
-    return held
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All rows, and what holds for the program as a whole. `store`: words of the control store. `end_labels`: those behind the
+    last word."""
+
+    rows: tuple[Row, ...]
+    contexts: int
+    store: int
+    expansions: tuple[Expansion, ...] = ()
+    ranges: tuple[LiveRange, ...] = ()
+    end_labels: tuple[str, ...] = ()
+    macros: tuple[MacroCost, ...] = field(default=())
+
+    def chain(self, expansion: int) -> tuple[int, ...]:
+        """The numbers of the expansions around a word in expansion `expansion`, outermost first."""
+        out: list[int] = []
+        while expansion:
+            out.append(expansion)
+            expansion = self.expansions[expansion - 1].parent
+        return tuple(reversed(out))
+
+    @property
+    def slots(self) -> tuple[int, int]:
+        """Defer slots that are used, and that there could be."""
+        return sum(row.defer for row in self.rows), sum(row.defer_limit for row in self.rows)
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain values."""
+        used, possible = self.slots
+        return {
+            "words": [self._row(row) for row in self.rows],
+            "contexts": self.contexts,
+            "control_store": {"used": len(self.rows), "words": self.store},
+            "defer_slots": {"used": used, "possible": possible},
+            "end_labels": list(self.end_labels),
+            "expansions": [
+                {"macro": one.macro, "file": one.call.file, "line": one.call.line, "parent": one.parent}
+                for one in self.expansions
+            ],
+            "live_ranges": [
+                {"name": one.name, "register": one.register, "first": one.first, "last": one.last} for one in self.ranges
+            ],
+            "macros": [cost.as_json() for cost in self.macros],
+        }
+
+    def _row(self, row: Row) -> dict[str, Any]:
+        return {
+            "address": row.address, "word": f"{row.word:010x}", "text": row.text, "source": row.source,
+            "file": row.file, "line": row.line, "labels": list(row.labels), "expansion": row.expansion,
+            "registers": [
+                {"name": use.name, "register": use.place, "half": use.half or None, "reads": use.reads, "writes": use.writes,
+                 "last": use.last, "unread": use.unread} for use in row.uses
+            ],
+            "targets": [{"label": name, "address": address} for name, address in row.targets],
+            "defer": row.defer, "defer_limit": row.defer_limit, "slot_of": row.slot_of, "remarks": list(row.remarks),
+        }
 
 
-def registers(allocation: Allocation) -> dict[str, str]:
-    """Unique name to physical places, in order of the text."""
-    places: dict[str, dict[str, None]] = {}
-    if allocation.webs is not None:
-        for number, web in enumerate(allocation.webs.webs):
-            text = place_text(allocation.places[number], web.variable.file)
-            places.setdefault(web.variable.name, {})[text] = None
-    return {name: " ".join(texts) for name, texts in places.items()}
-
-
-def listing(image: Image, operations: Sequence[Operation], isa: InstructionSet) -> str:
-    """The listing of an image, with the operations its words were made from."""
+def make_listing(
+    image: Image, operations: Sequence[Operation], allocation: Allocation, isa: InstructionSet, store: int
+) -> Listing:
+    """The listing of an image, with the operations that its words were made from."""
     labels: dict[int, list[str]] = {}
     for name, address in image.labels.items():
         labels.setdefault(address, []).append(name)
-    lines = [f"; {len(image)} words, {image.contexts} contexts"]
-    open_macros: list[str] = []
-    line: object = None
+    uses = _uses(allocation.webs, allocation) if allocation.webs is not None else {}
+    program = allocation.program
+    rows: list[Row] = []
+    slots: dict[int, int] = {}
     for address, (word, operation) in enumerate(zip(image.values, operations, strict=True)):
-        origin = image.debug[address] if image.debug else None
-        if origin is not None:
-            lines += _macro_lines(open_macros, [macro for macro, _ in reversed(origin.macros)])
-            if origin.place != line:
-                line = origin.place
-                lines.append(f'.%line {origin.place.line} "{origin.place.file}"')
-        lines += [f"{name}:" for name in labels.get(address, ())]
-        lines += _word_lines(address, word, operation, origin, isa.decode(word, image.contexts) is not None, isa)
-    lines += _macro_lines(open_macros, [])
-    lines += [f"{name}:" for name in labels.get(len(image), ())]
-    lines += ["ucode_end", "", "; where names live: name, place, words"]
-    lines += [f"; {entry.name:<28} {entry.register:<6} {entry.first}..{entry.last}" for entry in image.ranges]
-    return "\n".join(lines) + "\n"
+        instruction = program.instructions[address]
+        defer, limit = _deferred(operation, instruction, isa)
+        slots.update({address + distance: address for distance in range(1, defer + 1)})
+        legal = isa.decode(word, image.contexts) is not None
+        rows.append(Row(
+            address, word, f".word {word:#012x}" if instruction.word is not None else isa.format(operation), instruction.source,
+            instruction.origin.span.file, instruction.origin.span.line, tuple(labels.get(address, ())), instruction.expansion,
+            tuple(uses.get(address, ())), tuple(dict.fromkeys(_targets(operation, program.labels))), defer, limit,
+            slots.get(address), () if legal else ("not a legal word",),
+        ))
+    return Listing(
+        tuple(rows), image.contexts, store, tuple(program.expansions), image.ranges, tuple(labels.get(len(image), ())),
+        macro_costs(program),
+    )
 
 
-def _word_lines(
-    address: int, word: int, operation: Operation, origin: WordOrigin | None, legal: bool, isa: InstructionSet
-) -> list[str]:
-    text = f".word {word:#012x}" if operation.mnemonic == ".word" else isa.format(operation)
-    if not legal:
-        text += "    ; not a legal word"
-    source = [] if origin is None or not origin.source else [f"    ; {origin.source}"]
-    return [f".{address} {word:010x}", f"    {text}", *source]
+def _deferred(operation: Operation, instruction: Instruction, isa: InstructionSet) -> tuple[int, int]:
+    """The defer slots of an operation, and the most it may have."""
+    if instruction.word is not None:
+        return 0, 0
+    facts = isa.facts(operation)
+    return facts.defer, facts.defer_limit
 
 
-def _macro_lines(opened: list[str], wanted: list[str]) -> list[str]:
-    """The lines that close and open macros so that `wanted` (outermost first) are open; keeps `opened` up to date."""
-    common = 0
-    while common < min(len(opened), len(wanted)) and opened[common] == wanted[common]:
-        common += 1
-    lines = [f".end_macro_ref {name}" for name in reversed(opened[common:])] + [f".macro_ref {name}" for name in wanted[common:]]
-    opened[:] = wanted
-    return lines
+def _targets(operation: Operation, labels: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    arguments = (argument for token in operation.tokens for argument in token.arguments)
+    for operand in (*operation.operands, *arguments):
+        if isinstance(operand, Target) and operand.name is not None and operand.name in labels:
+            yield operand.name, labels[operand.name]
 
 
-def flow_text(webs: Webs) -> str:
-    """The flow graph: one line a point, with what it reads, writes, and where control goes."""
-    flow = webs.flow
-    lines = []
-    for number, point in enumerate(flow.nodes):
-        parts = [f"{number:5} {point.instruction:5} {point.kind.value:<11}"]
-        for word, occurrences in (("reads", point.reads), ("writes", point.writes)):
-            if occurrences:
-                names = (flow.occurrences[one].variable for one in occurrences)
-                parts.append(f"{word} " + " ".join(flow.variables[name].name for name in names))
-        if point.consumes:
-            parts.append("done " + " ".join(flow.variables[one].name for one in point.consumes))
-        parts.append("-> " + (" ".join(str(one) for one in flow.successors[number]) or "nowhere"))
-        if point.kind is Kind.INSTRUCTION:
-            parts.append(f"; {flow.program.instructions[point.instruction].source}")
-        lines.append("  ".join(parts))
-    return "\n".join(lines) + "\n"
+def _uses(webs: Webs, allocation: Allocation) -> dict[int, list[Use]]:
+    """By word, the names that it uses, in the order of its operands."""
+    found: dict[int, dict[int, list[bool]]] = {}        # word -> web -> read, written, read for the last time, never read
+    for node, point in enumerate(webs.flow.nodes):
+        for number in (*point.reads, *point.writes):
+            occurrence = webs.flow.occurrences[number]
+            if occurrence.site is None:
+                continue                                # of a directive
+            web = webs.of_occurrence[number]
+            state = found.setdefault(occurrence.site.instruction, {}).setdefault(web, [False, False, False, False])
+            kept = bool(webs.occupied[node] >> web & 1) or webs.webs[web].variable.pinned
+            state[1 if occurrence.writes else 0] = True
+            state[3 if occurrence.writes else 2] |= not kept
+    return {
+        address: [_use(webs, allocation, web, *states[web]) for web in sorted(states, key=lambda web: (not states[web][0], web))]
+        for address, states in found.items()
+    }
 
 
-def allocation_text(allocation: Allocation) -> str:
-    """One line a live range: name, half, place, and the lines of the source where it is set and used."""
-    if allocation.webs is None:
-        return "; a .physical program: nothing to place\n"
-    webs, lines = allocation.webs, []
-    for number, web in enumerate(webs.webs):
-        file = web.variable.file
-        name = web.variable.name + _HALF.get(file, "") + (" pair" if web.pair else "")
-        occurrences = [webs.flow.occurrences[one] for one in web.occurrences]
-        where = " ".join(f"{'=' if one.writes else ''}{one.origin.span.line}" for one in occurrences)
-        lines.append(f"{name:<34} {place_text(allocation.places[number], file):<6} {where}".rstrip())
-    return "\n".join(lines) + "\n"
+def _use(webs: Webs, allocation: Allocation, web: int, reads: bool, writes: bool, last: bool, unread: bool) -> Use:
+    variable, place = webs.webs[web].variable, allocation.places[web]
+    text = place_text(place, variable.file)
+    if webs.webs[web].pair:
+        text += f" s{place.number + 1}"
+    return Use(
+        variable.spelling, text, _HALF.get(variable.file, ""), variable.file is File.SIGNAL, reads, writes,
+        reads and last and not writes, writes and unread,
+    )

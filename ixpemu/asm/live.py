@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from ixpemu.asm.allocate import Allocation
 from ixpemu.asm.flow import File
-from ixpemu.asm.listing import place_text
 from ixpemu.asm.numbers import cells_of
+from ixpemu.asm.places import place_text
 from ixpemu.asm.webs import Webs
 
 _ORDER = list(File)

@@ -19,6 +19,7 @@ class Output:
 
     def __init__(self, program: Program, labels: Labels, scopes: Scopes, isa: InstructionSet) -> None:
         self.facts: list[FlowFact] = []
+        self.expansion = 0                  # of the statement that instructions come from
         self._program = program
         self._labels = labels
         self._scopes = scopes
@@ -30,6 +31,7 @@ class Output:
     def add(self, instruction: Instruction) -> None:
         """Appends an instruction."""
         instruction.labels, instruction.facts = tuple(self._pending), tuple(self.facts)
+        instruction.expansion = self.expansion
         self._pending, self.facts = [], []
         self._program.instructions.append(instruction)
         self._used |= {operand.name for operand in instruction.operation.operands if isinstance(operand, Target) and operand.name}

@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from ixpemu import arguments, codes
-from ixpemu.asm import listing as texts
+from ixpemu.asm import places
 from ixpemu.asm.allocate import Allocation, LeftOpen, allocate, physical
 from ixpemu.asm.banks import Place
 from ixpemu.asm.disassembly import disassemble
@@ -23,13 +24,15 @@ from ixpemu.asm.flow import file_of, probe_site
 from ixpemu.asm.front import read_program
 from ixpemu.asm.limits import Limits
 from ixpemu.asm.linkage import links_of
-from ixpemu.asm.live import picture
 from ixpemu.asm.program import Instruction, Program
 from ixpemu.diagnostics import AssemblyError, Diagnostic, Sources, user_error
 from ixpemu.image import CONTROL_STORE_WORDS, Image, Probe, WordOrigin
 from ixpemu.image import Place as SourcePlace
 from ixpemu.isa import instruction_set
 from ixpemu.isa.model import Operation, Register
+
+if TYPE_CHECKING:
+    from ixpemu.asm.listing import Listing
 
 __all__ = ["Assembly", "assemble", "assemble_program", "disassemble"]
 
@@ -45,19 +48,37 @@ class Assembly:
     program: Program
     allocation: Allocation
     operations: list[Operation] = field(default_factory=list)
+    store: int = CONTROL_STORE_WORDS
 
     @property
     def sources(self) -> Sources:
         """The source lines, for rendering the diagnostics."""
         return self.program.sources
 
+    def rows(self) -> Listing:
+        """What every word looks like: the listing as values."""
+        from ixpemu.asm.listing import make_listing  # here and below: few assemblies ask for it
+
+        return make_listing(self.image, self.operations, self.allocation, instruction_set(), self.store)
+
     def listing(self) -> str:
-        """The listing: addresses, words, physical and source text, labels, and where names live."""
-        return texts.listing(self.image, self.operations, instruction_set())
+        """The listing: addresses, words, physical and source text, registers, labels, macros, and where names live."""
+        from ixpemu.asm.listing_text import listing_text
+
+        return listing_text(self.rows())
 
     def live(self) -> str:
         """The live ranges as a picture: words against registers and signals."""
+        from ixpemu.asm.live import picture
+
         return picture(self.allocation)
+
+    def macro_cost(self) -> str:
+        """How many words the macros made, as a table."""
+        from ixpemu.asm.macro_cost import cost_text, macro_costs
+
+        outside = sum(not instruction.expansion for instruction in self.program.instructions)
+        return cost_text(macro_costs(self.program), len(self.image), outside)
 
 
 def assemble(
@@ -146,10 +167,10 @@ def back_end(program: Program, findings: Findings, store: int = CONTROL_STORE_WO
     findings.raise_if_errors()
     image = Image(
         tuple(words), program.contexts, MappingProxyType(dict(program.labels)),
-        MappingProxyType(texts.registers(allocation)), tuple(_origin(instruction) for instruction in program.instructions),
-        tuple(_probes(allocation)), texts.live_ranges(allocation), links,
+        MappingProxyType(places.registers(allocation)), tuple(_origin(instruction) for instruction in program.instructions),
+        tuple(_probes(allocation)), places.live_ranges(allocation), links,
     )
-    return Assembly(image, tuple(findings.diagnostics), program, allocation, operations)
+    return Assembly(image, tuple(findings.diagnostics), program, allocation, operations, store)
 
 
 def _origin(instruction: Instruction) -> WordOrigin:
@@ -170,5 +191,5 @@ def _probes(allocation: Allocation) -> list[Probe]:
 def _key_text(allocation: Allocation, number: int, index: int, key: Register) -> str:
     file, webs = file_of(key.cls, False), allocation.webs
     if key.number is not None or webs is None:
-        return texts.place_text(Place(key.number or 0, key.bank), file)
-    return texts.place_text(allocation.places[webs.at[probe_site(index, number), file]], file)
+        return places.place_text(Place(key.number or 0, key.bank), file)
+    return places.place_text(allocation.places[webs.at[probe_site(index, number), file]], file)

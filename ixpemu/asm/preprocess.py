@@ -49,12 +49,14 @@ _LOOPS = ("while", "for", "repeat")
 class Preprocessed:
     """The statements in order.
 
-    `parents[n]` is the expansion that called expansion n; 0 is no expansion, its own parent. `defines` and `macros`: the
+    `parents[n]` is the expansion that called expansion n; 0 is no expansion, its own parent. `calls[n]` is the call that made
+    expansion n + 1. `defines` and `macros`: the
     names at the end, by their lower case; macros by their number of parameters too.
     """
 
     lines: list[Line] = field(default_factory=list)
     parents: list[int] = field(default_factory=lambda: [0])
+    calls: list[MacroFrame] = field(default_factory=list)
     sources: Sources = field(default_factory=Sources)
     defines: dict[str, Define] = field(default_factory=dict)
     macros: dict[str, dict[int, Macro]] = field(default_factory=dict)
@@ -210,6 +212,7 @@ class Preprocessor:
         level = len(self.result.parents)
         self.result.parents.append(context.level)
         frames = (MacroFrame(call.macro.name, line.span(call.start, call.end)), *line.frames)
+        self.result.calls.append(frames[0])
         self.run(instantiate(call, frames, level), _Context(level, frames, context.depth + 1, context.files))
 
     # Blocks

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ixpemu.asm.expressions import AddressOf, Expression, evaluate
-from ixpemu.diagnostics import Origin, Sources
+from ixpemu.diagnostics import Origin, Sources, Span
 from ixpemu.image_links import NamedMemory
 from ixpemu.isa.model import Constant, Operation, Register, RegisterClass
 
@@ -141,6 +141,16 @@ class Instruction:
     facts: tuple[FlowFact, ...] = ()        # hold just before this instruction, in source order
     source: str = ""                        # the statement after preprocessing, on one line
     word: int | None = None
+    expansion: int = 0                      # of `Program.expansions`; 0: in no macro
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """One expansion of a macro: its name, where it was called, and the number of the expansion that called it, 0 for none."""
+
+    macro: str
+    call: Span
+    parent: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +233,7 @@ class Program:
     subroutines: list[Subroutine] = field(default_factory=list)
     made_labels: set[str] = field(default_factory=set)      # of structured control: no jump leads there but its own branches
     end_facts: tuple[FlowFact, ...] = ()
+    expansions: list[Expansion] = field(default_factory=list)   # number n is `expansions[n - 1]`, in the order of the calls
     contexts: int = 8                       # 8 or 4
     physical: bool = False
     sources: Sources = field(default_factory=Sources)

@@ -9,21 +9,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ixpemu import codes
-from ixpemu.asm import listing
 from ixpemu.asm.allocate import Allocation, allocate, live_ranges_of
 from ixpemu.asm.findings import Findings, Stopped
+from ixpemu.asm.flow import File, Kind
 from ixpemu.asm.front import parse, read_program, read_source
 from ixpemu.asm.limits import Limits
 from ixpemu.asm.pipeline import back_end
+from ixpemu.asm.places import place_text
 from ixpemu.asm.preprocess import Preprocessed, preprocess
 from ixpemu.asm.preprocess_output import preprocessed_text
 from ixpemu.asm.pressure import Pressure, measure
 from ixpemu.asm.program import Instruction, Program
 from ixpemu.asm.syntax import Node, Statement
+from ixpemu.asm.webs import Webs
 from ixpemu.diagnostics import AssemblyError, user_error
 from ixpemu.isa import instruction_set
 from ixpemu.isa.physical import format_operand
 
+_HALF = {File.SRAM_READ: " read", File.SRAM_WRITE: " write", File.DRAM_READ: " read", File.DRAM_WRITE: " write"}
 STAGES = ("preprocess", "parse", "scope", "flow", "allocate", "encode")
 
 
@@ -86,10 +89,10 @@ def _program_stage(stage: str, program: Program, findings: Findings) -> str:
     if stage == "flow":
         if program.physical:
             return "; a .physical program: its flow is not looked at\n"
-        return listing.flow_text(live_ranges_of(program, instruction_set(), findings))
+        return _flow_text(live_ranges_of(program, instruction_set(), findings))
     if stage == "allocate":
         allocation: Allocation = allocate(program, instruction_set(), findings)
-        return listing.allocation_text(allocation)
+        return _allocation_text(allocation)
     return "".join(f"{word:010x}\n" for word in back_end(program, findings).image.values)
 
 
@@ -117,3 +120,36 @@ def _instruction_text(instruction: Instruction) -> str:
         for token in operation.tokens
     )
     return f"{labels}    {operation.mnemonic}{f'[{operands}]' if operands else ''}{tokens}\n"
+
+
+def _flow_text(webs: Webs) -> str:
+    """The flow graph: one line a point, with what it reads, writes, and where control goes."""
+    flow = webs.flow
+    lines = []
+    for number, point in enumerate(flow.nodes):
+        parts = [f"{number:5} {point.instruction:5} {point.kind.value:<11}"]
+        for word, occurrences in (("reads", point.reads), ("writes", point.writes)):
+            if occurrences:
+                names = (flow.occurrences[one].variable for one in occurrences)
+                parts.append(f"{word} " + " ".join(flow.variables[name].name for name in names))
+        if point.consumes:
+            parts.append("done " + " ".join(flow.variables[one].name for one in point.consumes))
+        parts.append("-> " + (" ".join(str(one) for one in flow.successors[number]) or "nowhere"))
+        if point.kind is Kind.INSTRUCTION:
+            parts.append(f"; {flow.program.instructions[point.instruction].source}")
+        lines.append("  ".join(parts))
+    return "\n".join(lines) + "\n"
+
+
+def _allocation_text(allocation: Allocation) -> str:
+    """One line a live range: name, half, place, and the lines of the source where it is set and used."""
+    if allocation.webs is None:
+        return "; a .physical program: nothing to place\n"
+    webs, lines = allocation.webs, []
+    for number, web in enumerate(webs.webs):
+        file = web.variable.file
+        name = web.variable.name + _HALF.get(file, "") + (" pair" if web.pair else "")
+        occurrences = [webs.flow.occurrences[one] for one in web.occurrences]
+        where = " ".join(f"{'=' if one.writes else ''}{one.origin.span.line}" for one in occurrences)
+        lines.append(f"{name:<34} {place_text(allocation.places[number], file):<6} {where}".rstrip())
+    return "\n".join(lines) + "\n"

@@ -14,7 +14,7 @@ from ixpemu.isa.codec import FactsBuilder, Given, Reading, Refused
 from ixpemu.isa.codecs_commands import transfer_facts
 from ixpemu.isa.fields import WORD_BITS, WORD_MASK
 from ixpemu.isa.kept import load_kept
-from ixpemu.isa.model import Nothing, Operand, Operation, Word
+from ixpemu.isa.model import Constant, Nothing, Operand, Operation, Word
 from ixpemu.isa.physical import format_operand, format_operation
 from ixpemu.isa.semantics import Assign, Branch, Jump, Name, Number
 from ixpemu.isa.tables import OperandTable
@@ -199,7 +199,8 @@ class InstructionSet:
         for i, operand in enumerate(operation.operands):
             spec = specs[min(i, len(specs) - 1)] if specs else None
             decimal = spec is not None and spec.kind in ("number", "count") and spec.high < _SMALL
-            pieces.append(format_operand(operand, decimal=decimal))
+            digits = operand.text if spec is not None and spec.kind == "mask" and isinstance(operand, Constant) else None
+            pieces.append(digits or format_operand(operand, decimal=decimal))
         return format_operation(operation.mnemonic, pieces, operation.tokens)
 
     def disassemble(self, word: int, contexts: int = 8) -> str:

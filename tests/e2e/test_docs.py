@@ -151,3 +151,12 @@ def test_the_conflict_of_the_allocation_page(tmp_path: Path, monkeypatch: pytest
     assert "".join(render(one, sources) + "\n" for one in caught.value.diagnostics if one.code == codes.BANK_CONFLICT) == conflict
     moves = [one for one in assemble_program("example.uc", repair=True).diagnostics if one.code == codes.REPAIR_MOVE]
     assert "".join(render(one, sources) + "\n" for one in moves) == mended
+
+
+def test_the_listings_page_shows_what_comes_out() -> None:
+    from ixpemu.asm.pipeline import assemble_program
+
+    page = (DOCS / "listing.md").read_text()
+    ((source,), (listing,), (table,)) = (blocks(page, language) for language in ("asm", "listing", "table"))
+    assembly = assemble_program("sum.uc", text=source)
+    assert (assembly.listing(), assembly.macro_cost()) == (listing, table)

@@ -25,6 +25,7 @@ from ixpemu.codes import TITLES
 from ixpemu.diagnostics import AssemblyError, Sources, render
 from ixpemu.isa import instruction_set
 from tests.support.corpus import CORPUS, cases, check, load
+from tests.support.listings import judge_listing
 
 GIVEN = ("source", "file", "options")
 RESULTS = ("statements", "errors", "words", "listing")
@@ -45,6 +46,7 @@ def judge(assembly):
     if not assembly.program.physical and not {found.code for found in assembly.diagnostics} & SENSELESS:
         assert checker.check(assembly.program, words, instruction_set()) == []
     assert list(assemble(text=disassemble(assembly.image)).values) == words
+    judge_listing(assembly)
 
 
 def statements(text, sources):

@@ -119,8 +119,8 @@ def test_the_table_itself_has_no_cycle() -> None:
 
 # What makes a start slow and no assembly needs; speed itself is for `ixpemu bench` to measure.
 HEAVY = (
-    "numba", "numpy", "rich", "dpkt", "scapy", "ixpemu.engine", "ixpemu.chip", "ixpemu.app", "ixpemu.cli_run", "ixpemu.isa.chipfile",
-    "ixpemu.asm.repair", "ixpemu.asm.pressure",
+    "numba", "numpy", "rich", "dpkt", "scapy", "ixpemu.engine", "ixpemu.chip", "ixpemu.app", "ixpemu.cli_run",
+    "ixpemu.isa.chipfile", "ixpemu.asm.repair", "ixpemu.asm.pressure", "ixpemu.asm.listing",
 )
 
 
