@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ixpemu import codes
-from ixpemu.asm import banks, conflicts, fixed, flow_builder, transfers
+from ixpemu.asm import banks, conflicts, fixed, flow_builder, return_addresses, transfers
 from ixpemu.asm import webs as live_ranges
 from ixpemu.asm.banks import Place
 from ixpemu.asm.expressions import AddressKind, AddressOf, ExpressionError, is_linked, postfix
@@ -45,6 +45,7 @@ def allocate(
     room = limits or Limits.of_contexts(program.contexts)
     webs = live_ranges_of(program, isa, findings)
     lint(webs.flow, isa, findings)
+    return_addresses.check(webs, findings)
     fixed.check(webs, room, findings)
     findings.raise_if_errors()
     places: dict[int, Place] = {}
