@@ -13,8 +13,10 @@ from typing import Annotated
 import typer
 
 from ixpemu.cli_support import (
+    MESSAGE_FORMS,
     failed_json,
     key_values,
+    message_form,
     number,
     read_standard,
     report_error,
@@ -77,6 +79,12 @@ Form = Annotated[
 ]
 
 
+Messages = Annotated[
+    str, typer.Option("--message-format", metavar="|".join(MESSAGE_FORMS), callback=message_form, help="Form of errors and "
+                      "warnings: with source lines, a line each, JSON, or SARIF 2.1.0.")
+]
+
+
 def assemble_command(
     file: Annotated[Path, typer.Argument(metavar="FILE.uc", help="Source text.", show_default=False)],
     output: Annotated[
@@ -131,6 +139,7 @@ def assemble_command(
         bool, typer.Option("--macro-cost", help="Print how many words the expansions of each macro made; part of --json.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result and all diagnostics as JSON.")] = False,
+    messages: Messages = "full",
 ) -> None:
     """Assemble microengine source into an image."""
     from ixpemu.asm.pipeline import assemble_program
@@ -151,7 +160,7 @@ def assemble_command(
         if len(streams) > 1:
             raise usage_error(f"{' and '.join(streams)} would mix in standard output", "give one of them a file")
         if stage is not None:
-            _print_stage(stage, file, include or [], defined, output if preprocess else None)
+            _print_stage(stage, file, include or [], defined, output if preprocess else None, messages)
             return
         store = _store(chip)
         if pressure:
@@ -174,10 +183,9 @@ def assemble_command(
         if macro_cost and not json:
             sys.stdout.write(result.macro_cost())
     except UserError as error:
-        if not json:
-            raise
-        show_json({**failed_json(error), **({} if needs is None else {"pressure": needs})})
-        raise typer.Exit(report_error(error)) from error
+        if json:
+            show_json({**failed_json(error), **({} if needs is None else {"pressure": needs})})
+        raise typer.Exit(report_error(error, messages)) from error
     if json:
         show_json({
             **({} if needs is None else {"pressure": needs}),
@@ -185,8 +193,8 @@ def assemble_command(
             "diagnostics": as_json(result.diagnostics),
             **({"macros": [cost.as_json() for cost in result.rows().macros]} if macro_cost else {}),
         })
-    else:
-        show_diagnostics(result.diagnostics)
+    if messages != "full" or not json:
+        show_diagnostics(result.diagnostics, messages)
 
 
 def _store(chip: str | None) -> int:
@@ -249,7 +257,7 @@ def _predefined(
 
 
 def _print_stage(
-    stage: str, file: Path, include: list[Path], define: Mapping[str, int | str | None], output: Path | None
+    stage: str, file: Path, include: list[Path], define: Mapping[str, int | str | None], output: Path | None, messages: str
 ) -> None:
     """Prints what a stage of the assembler makes, or writes it to a file, its warnings on standard error."""
     from ixpemu.asm.findings import Findings
@@ -257,7 +265,7 @@ def _print_stage(
 
     findings = Findings()
     text = stage_text(stage, file, include, define, findings)
-    show_diagnostics(tuple(findings.diagnostics))
+    show_diagnostics(tuple(findings.diagnostics), messages)
     if output is None or output == STANDARD:
         sys.stdout.write(text)
         return

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ixpemu import codes
-from ixpemu.diagnostics import Diagnostic, Severity, Sources, UserError, as_json, render
+from ixpemu.diagnostics import Diagnostic, Severity, Sources, UserError, as_json, one_line, render
 from ixpemu.files import MOST_TEXT, decode, read_bytes, split_lines
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ENTRY = "core.run_slice"      # the compiled function that is compiled last
 OBSERVED_ENTRY = "core.run_slice_observed"
 PIPE_WIDTH = 140            # columns when the output is no terminal: wide enough for every table
-_COLOURS = {Severity.ERROR: "\x1b[1;31m", Severity.WARNING: "\x1b[1;33m", Severity.NOTE: "\x1b[1m"}
+MESSAGE_FORMS = ("full", "short", "json", "sarif")
 
 
 def usage_error(message: str, help: str | None = None) -> UserError:
@@ -89,19 +89,49 @@ def sources_of(diagnostics: Iterable[Diagnostic]) -> Sources:
     return sources
 
 
-def show_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
-    """Writes diagnostics to standard error, with source lines, and once for all of them how to learn more."""
+def message_form(form: str) -> str:
+    """A form of messages that there is; a usage error for another one."""
+    if form not in MESSAGE_FORMS:
+        raise usage_error(f"there are no messages of the form {form!r}", f"one of {', '.join(MESSAGE_FORMS)}")
+    return form
+
+
+def show_diagnostics(diagnostics: Sequence[Diagnostic], form: str = "full", stream: TextIO | None = None) -> None:
+    """Writes diagnostics to standard error, or `stream`, in one of the forms.
+
+    `full` has source lines, coloured on a terminal, and once for all of them how to learn more. `json` and `sarif` are one
+    document, also where there is nothing to say.
+    """
+    out = sys.stderr if stream is None else stream
+    if form == "json":
+        out.write(json.dumps({"diagnostics": as_json(diagnostics)}, indent=2) + "\n")
+    elif form == "sarif":
+        from ixpemu import __version__
+        from ixpemu.sarif import sarif_log
+
+        out.write(json.dumps(sarif_log(diagnostics, __version__), indent=2) + "\n")
+    elif form == "short":
+        out.write("".join(one_line(diagnostic) + "\n" for diagnostic in diagnostics))
+    else:
+        _show_full(diagnostics, out)
+
+
+def _show_full(diagnostics: Sequence[Diagnostic], out: TextIO) -> None:
     sources = sources_of(diagnostics)
-    colour = sys.stderr.isatty()
-    for diagnostic in diagnostics:
-        text = render(diagnostic, sources)
-        if colour:
-            head = f"{diagnostic.severity.value} {diagnostic.label}"
-            text = text.replace(head, f"{_COLOURS[diagnostic.severity]}{head}\x1b[0m", 1)
-        sys.stderr.write(text + "\n")
+    texts = [render(diagnostic, sources) for diagnostic in diagnostics]
     told = [found for found in diagnostics if not _wrong_usage(found)]
     if told:
-        sys.stderr.write(f"more: {more(told)}\n")
+        texts.append(f"more: {more(told)}")
+    if out.isatty() and texts:
+        from rich.console import Console
+
+        from ixpemu.cli_messages import coloured
+
+        console = Console(file=out, highlight=False, soft_wrap=True)
+        for text in texts:
+            console.print(coloured(text))
+    else:
+        out.write("".join(f"{text}\n" for text in texts))
 
 
 def more(diagnostics: Sequence[Diagnostic]) -> str:
@@ -110,9 +140,9 @@ def more(diagnostics: Sequence[Diagnostic]) -> str:
     return first.explain + (" (or another code)" if len({found.code for found in diagnostics}) > 1 else "")
 
 
-def report_error(error: UserError) -> int:
+def report_error(error: UserError, form: str = "full") -> int:
     """Shows the error and gives the exit code that goes with it."""
-    show_diagnostics(error.diagnostics)
+    show_diagnostics(error.diagnostics, form)
     return 2 if any(_wrong_usage(found) for found in error.diagnostics) else 1
 
 

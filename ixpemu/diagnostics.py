@@ -58,8 +58,25 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """A change of a source text: `length` characters from a column on, in one line, become `text`, which may be lines.
+
+    `length` is 0 where something is put in. Lines and columns count from 1 in the text that was read.
+    """
+
+    file: str
+    line: int
+    column: int
+    length: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding. `code` is a stable number listed in `ixpemu.codes`; `help` says what to do about it."""
+    """One finding. `code` is a stable number listed in `ixpemu.codes`; `help` says what to do about it.
+
+    `also` are further places of which the very same is to be said. `edits`, all of them together, are what would mend it.
+    """
 
     code: int
     message: str
@@ -67,6 +84,8 @@ class Diagnostic:
     origin: Origin | None = None
     help: str | None = None
     notes: tuple[Note, ...] = ()
+    also: tuple[Origin, ...] = ()
+    edits: tuple[Edit, ...] = ()
 
     @property
     def label(self) -> str:
@@ -119,6 +138,8 @@ class Sources:
 
 
 _MOST_CALLS = 8     # of a macro call chain that are shown
+_MOST_ALSO = 6      # further places that are shown
+MOST_ALSO = 100     # further places that are kept
 _WIDEST = 160       # characters of a source line that are shown
 _BEFORE = 40        # of those, before the place in question
 _LONGEST = 600      # characters of a message
@@ -173,9 +194,42 @@ def render(diagnostic: Diagnostic, sources: Sources | None = None) -> str:
         out.append(f"  note: {_shown(note.message)}")
         if note.origin is not None:
             out += _place(note.origin, sources, "    ")
+    if diagnostic.also:
+        out.append(f"  also at {_shown(further_places(diagnostic))}")
     if diagnostic.help is not None:
         out.append(f"  help: {_shown(diagnostic.help)}")
     return "\n".join(out)
+
+
+def one_line(diagnostic: Diagnostic) -> str:
+    """The diagnostic on one line, as compilers write it: `file:line:column: error IXP4001: ...`, then the macro call chain."""
+    origin = diagnostic.origin
+    place = "ixpemu" if origin is None else _shown(str(origin.span))
+    text = f"{place}: {diagnostic.severity.value} {diagnostic.label}: {_shown(diagnostic.message)}"
+    if origin is not None and origin.expansions:
+        calls = [f"macro {frame.macro} called at {frame.call}" for frame in origin.expansions]
+        shown = calls if len(calls) < _MOST_CALLS else [*calls[:_MOST_CALLS - 2], "...", calls[-1]]
+        text += f" [in {_shown(', in '.join(shown))}]"
+    if diagnostic.also:
+        text += f" [also at {_shown(further_places(diagnostic))}]"
+    return " ".join(text.split())
+
+
+def further_places(diagnostic: Diagnostic) -> str:
+    """Where else the same is wrong: the first places, and how many more. A place in a macro is that of the outermost call."""
+    places = [str(origin.expansions[-1].call if origin.expansions else origin.span) for origin in diagnostic.also[:_MOST_ALSO]]
+    more = len(diagnostic.also) - len(places)
+    at_least = "at least " if len(diagnostic.also) == MOST_ALSO else ""
+    return ", ".join(places) + (f" and {at_least}{more} more place{'s' if more > 1 else ''}" if more else "")
+
+
+def _where(origin: Origin) -> dict[str, object]:
+    """A place as JSON values."""
+    span = origin.span
+    row: dict[str, object] = {"file": span.file, "line": span.line, "column": span.column, "length": span.length}
+    if origin.expansions:
+        row["macros"] = [{"name": frame.macro, "call": str(frame.call)} for frame in origin.expansions]
+    return row
 
 
 def as_json(diagnostics: Iterable[Diagnostic]) -> list[dict[str, object]]:
@@ -184,13 +238,16 @@ def as_json(diagnostics: Iterable[Diagnostic]) -> list[dict[str, object]]:
     for d in diagnostics:
         row: dict[str, object] = {"code": d.label, "severity": d.severity.value, "message": d.message}
         if d.origin is not None:
-            span = d.origin.span
-            row |= {"file": span.file, "line": span.line, "column": span.column, "length": span.length}
-            if d.origin.expansions:
-                row["macros"] = [{"name": f.macro, "call": str(f.call)} for f in d.origin.expansions]
+            row |= _where(d.origin)
         if d.help is not None:
             row["help"] = d.help
         row["explain"] = d.explain
+        if d.also:
+            row["also"] = [_where(origin) for origin in d.also]
+        if d.edits:
+            row["edits"] = [
+                {"file": e.file, "line": e.line, "column": e.column, "length": e.length, "text": e.text} for e in d.edits
+            ]
         if d.notes:
             row["notes"] = [
                 {"message": n.message} | ({"at": str(n.origin.span)} if n.origin is not None else {}) for n in d.notes

@@ -61,6 +61,7 @@ class Control:
         self._findings = findings
         self._physical = physical
         self._open: list[_Open] = []
+        self._excused: list[tuple[str, str | None]] = []    # directives that lack their opening for a reason that has been told
         self._next: Sequence[Statement] = ()
         self._actions: dict[str, Callable[[Statement], None]] = {
             ".if": self._if, ".elif": self._elif, ".else": self._else, ".endif": self._endif, ".while": self._while,
@@ -164,6 +165,14 @@ class Control:
         if found is not None and found.kind is kind:
             return found
         head = statement.head.text if statement.head is not None else ""
+        outer = next((place for place in reversed(range(len(self._open))) if self._open[place].kind is kind), None)
+        excuse = next((one for one in self._excused if one[0] == head.lower()), None)
+        if excuse is not None and outer is None:
+            # What was taken for missing stands here: the two cross, and the one that was closed too early is closed once more.
+            self._excused.remove(excuse)
+            if excuse[1] is not None:
+                self._excused.append((excuse[1], None))
+            return None
         if found is None:
             self._wrong(f"`{head}` belongs to nothing", statement.line.whole(), f"it needs a {kind.value} before it")
         else:
@@ -171,7 +180,11 @@ class Control:
                 f"`{head}` stands inside a `{found.kind.value}` that is not closed", statement.line.whole(),
                 f"close that with {_CLOSED_BY[found.kind]} first", (Note("it was opened here", found.origin),),
             )
-        return None
+        if outer is None:
+            return None
+        self._excused += [(_CLOSED_BY[inner.kind], head.lower()) for inner in self._open[outer + 1:]]
+        del self._open[outer + 1:]
+        return self._open[outer]
 
     def _branch_of_if(self, statement: Statement) -> _Open | None:
         """The `.if` of an `.elif` or `.else`, the way to its end written; None after a message."""

@@ -137,9 +137,9 @@ class Conditions:
         known = self._known.get(substituted.text)
         if known is not None:
             return known
-        before = len(self._findings.diagnostics)
+        before = self._findings.reported
         value = self._evaluate(substituted)
-        if value is not None and before == len(self._findings.diagnostics) and not self._linked:
+        if value is not None and before == self._findings.reported and not self._linked:
             if len(self._known) >= _VALUES_KEPT:
                 self._known.clear()
             self._known[substituted.text] = value

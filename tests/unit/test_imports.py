@@ -18,7 +18,7 @@ DATA = BASE | {"isa", "toml_file"}
 CHIP = DATA | {"image", "engine", "wire"}
 ABOVE_CHIP = CHIP | {"chip"}
 APP = ABOVE_CHIP | {"asm", "link", "net", "xscale", "trace", "app_file"}
-TOP = APP | {"app", "debug", "report", "bench", "explanations"}
+TOP = APP | {"app", "debug", "report", "bench", "explanations", "sarif"}
 ALLOWED: dict[str, set[str]] = {
     "arguments": {"codes", "diagnostics"},
     "codes": set(),
@@ -38,6 +38,7 @@ ALLOWED: dict[str, set[str]] = {
     "trace": ABOVE_CHIP,
     "app_file": BASE | {"toml_file", "link"},
     "explanations": BASE | {"chip"},
+    "sarif": BASE | {"explanations"},
     "app": APP,
     "debug": APP | {"app"},
     "report": APP | {"app", "debug", "bench"},
