@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ixpemu import codes
 from ixpemu.diagnostics import user_error
+from ixpemu.engine.layout import DRAM_IN, GPR_A, GPR_B, SRAM_IN
 from ixpemu.image import Image
 from ixpemu.image_links import LOCAL_MEMORY, Initial, NamedMemory, channel_base, evaluate
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _PLACE = re.compile(r"(@?[ab]|\$\$?)(\d+)")
 _WORD = 4
+_FILES = {"a": GPR_A, "b": GPR_B, "$": SRAM_IN, "$$": DRAM_IN}
 
 
 def check_closed(image: Image) -> None:
@@ -68,9 +70,12 @@ def _register(chip: Chip, me: int, contexts: int, initial: Initial, value: int) 
         raise user_error(codes.LINK_VALUE, f"there is no register {initial.target!r} that could have an initial value")
     prefix, number = match[1], int(match[2])
     engine = chip.me[me]
+    base = _FILES[prefix.lstrip("@")]
     if prefix.startswith("@"):
         (engine.gpr_a_abs if prefix == "@a" else engine.gpr_b_abs)[number] = value
+        engine.note_written(base + number)
         return
     for context in range(0, 8, 2 if contexts == 4 else 1) if initial.context < 0 else (initial.context,):
         own = engine.ctx[context]
         {"a": own.gpr_a, "b": own.gpr_b, "$": own.sram_in, "$$": own.dram_in}[prefix][number] = value
+        engine.note_written(base + 16 * context + number)

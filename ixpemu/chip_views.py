@@ -32,6 +32,7 @@ from ixpemu.engine.layout import (
     SIGNAL_BITS,
     SRAM_IN,
     SRAM_OUT,
+    WATCHED_WORDS,
 )
 
 Words = npt.NDArray[np.uint32]
@@ -164,6 +165,7 @@ class Microengine:
         self.engine = state.engines[number]
         self.file: Words = patch.view(self.engine.file)
         self.counters: Words = patch.view(self.engine.pc)
+        self._written: Words = patch.view(self.engine.written)
         self.call = call
         self.ctx = Numbered("context", codes.ME_UNKNOWN, (Context(self, k) for k in range(CONTEXTS)))
         self.csr = Registers("local", self._read, self._write)
@@ -193,6 +195,11 @@ class Microengine:
     def settle(self) -> None:
         """Before the chip runs: what was written into the control store is complete for now."""
         self._store.settle()
+
+    def note_written(self, index: int) -> None:
+        """The register at `index` of `file` counts as written, even if it holds 0."""
+        if index < WATCHED_WORDS:
+            self._written[index >> 5] = int(self._written[index >> 5]) | 1 << (index & 31)
 
     @property
     def store_size(self) -> int:
