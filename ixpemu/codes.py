@@ -103,6 +103,8 @@ NO_PREVIOUS_RESULT = _code(4212, "a command that takes the result before it, whe
 SIGN_OF_ANOTHER = _code(4213, "an arithmetic shift that takes its sign from something else")
 STEP_ORDER = _code(4214, "steps of a multiplication or of a bit count that do not follow each other")
 RESULT_LOST = _code(4215, "a result that is lost before what was to take it")
+KILL_FETCHED = _code(4220, "a ctx_arb[kill] that a taken branch before it has fetched already")
+RING_UNTESTED = _code(4221, "a put on a ring whose status nothing has tested")
 USED_BEFORE_SET = _code(4700, "a register is used before it is set")
 MAYBE_USED_BEFORE_SET = _code(4701, "a register may be used before it is set")
 UNREACHABLE = _code(4702, "code that is never reached")
@@ -257,3 +259,6 @@ ISA_EXAMPLE = _code(8006, "an example is missing or does not assemble to its wor
 ISA_PROVENANCE = _code(8007, "a fact has no source or confidence")
 ISA_EXEMPTION = _code(8008, "an exemption is no longer needed")
 ISA_SEMANTICS = _code(8009, "semantics use something that is not declared")
+
+# Warnings that are only given where #pragma warning(enable:...) asks for them: many a right program has what they are about.
+ON_REQUEST = frozenset((KILL_FETCHED, RING_UNTESTED))

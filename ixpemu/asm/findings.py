@@ -31,7 +31,8 @@ class Findings:
 
     What is found again, in another expansion of the same line or about the same name, is not a diagnostic of its own: its place
     is added to the first one. `#pragma warning` leaves out warnings by their numbers: `silenced` at the place that the
-    preprocessor is at, `silenced_at` at the lines that came out while some were, for the stages behind it.
+    preprocessor is at, `silenced_at` at the lines that came out while some were, for the stages behind it. A warning that is
+    only given on request stands in them with its negative number where it was asked for.
     """
 
     limit: int = MOST_ERRORS
@@ -82,9 +83,10 @@ class Findings:
         """Whether a warning is not switched off at its place."""
         if code in self.silenced:
             return False
-        if not self.silenced_at or origin is None:
-            return True
-        return code not in self.silenced_at.get((origin.span.file, origin.span.line, origin.expansions), frozenset())
+        here: frozenset[int] = frozenset()
+        if self.silenced_at and origin is not None:
+            here = self.silenced_at.get((origin.span.file, origin.span.line, origin.expansions), here)
+        return -code in here if code in codes.ON_REQUEST else code not in here
 
     def error(
         self, code: int, message: str, origin: Origin | None, *, help: str | None = None, notes: tuple[Note, ...] = ()

@@ -42,7 +42,8 @@ def check(lints: Lints) -> None:
     looked_at = _looked_at(lints)
     signals, registers = _signals(lints, looked_at), _registers(lints, looked_at)
     _solve(lints, [*signals, *registers])
-    told = {one.origin for one in lints.findings.diagnostics if one.code == codes.NEVER_WAITED_FOR}
+    never = [one for one in lints.findings.diagnostics if one.code == codes.NEVER_WAITED_FOR]
+    told = {origin for one in never for origin in (one.origin, *one.also)}
     for track in signals:
         for flight in track.flights:
             earlier = _under_way(lints, track, flight.node)

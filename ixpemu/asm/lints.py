@@ -6,7 +6,7 @@ know who uses which register.
 
 from __future__ import annotations
 
-from ixpemu.asm import flow_builder, lint_flights, lint_indirect, lint_previous, lint_shadows, lint_swaps
+from ixpemu.asm import flow_builder, lint_flights, lint_indirect, lint_previous, lint_requested, lint_shadows, lint_swaps
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.flow import Flow
 from ixpemu.asm.lint_base import Lints
@@ -24,6 +24,7 @@ def lint(flow: Flow, isa: InstructionSet, findings: Findings) -> None:
     for check in (lint_previous.check, lint_shadows.check, lint_swaps.check, lint_flights.check):
         check(lints)
     lint_indirect.check(lints, isa)
+    lint_requested.check(lints, isa)
 
 
 def lint_physical(program: Program, isa: InstructionSet, findings: Findings) -> None:

@@ -14,7 +14,7 @@ from ixpemu.asm.preprocess_functions import Conditions
 from ixpemu.asm.preprocess_macros import HASH
 from ixpemu.asm.preprocess_text import WORDS, Define, Substitution, matching, split_arguments, stripped
 from ixpemu.asm.source import Line
-from ixpemu.codes import DEFINED_TWICE, HASH_MALFORMED, HASH_UNSUPPORTED, PRAGMA_POP, USER_ERROR, USER_WARNING
+from ixpemu.codes import DEFINED_TWICE, HASH_MALFORMED, HASH_UNSUPPORTED, ON_REQUEST, PRAGMA_POP, USER_ERROR, USER_WARNING
 from ixpemu.diagnostics import Diagnostic, Note, Severity
 
 _NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*")
@@ -22,7 +22,8 @@ _HEADER = re.compile(r"\s*([A-Za-z_]\w*)(\()?")
 _LEVEL = re.compile(r"""\s*\d+\s+(?=["'])""")
 _STRING = re.compile(r"""'[^']*'|"[^"]*"|[\[\]()]""")
 _PRAGMA_WARNING = re.compile(r"\s*warning\s*\(([^()]*)\)\s*,?", re.IGNORECASE)
-_PRAGMA_CLAUSE = re.compile(r"(push|pop)|(disable|default)\s*:\s*((?:IXP)?\d+(?:\s+(?:IXP)?\d+)*)", re.IGNORECASE)
+_PRAGMA_CLAUSE = re.compile(r"(push|pop)|(disable|default|enable)\s*:\s*((?:IXP)?\d+(?:\s+(?:IXP)?\d+)*)", re.IGNORECASE)
+_ON_REQUEST = frozenset(-code for code in ON_REQUEST)
 
 
 class Names:
@@ -143,7 +144,7 @@ class Names:
         if not known:
             self.findings.warning(
                 HASH_UNSUPPORTED, "this #pragma is not known and does nothing", line.whole(),
-                help="known is `#pragma warning(...)` with push, pop, disable:NUMBER and default:NUMBER",
+                help="known is `#pragma warning(...)` with push, pop, disable:NUMBER, enable:NUMBER and default:NUMBER",
             )
         elif line.text[position:].strip():
             self._bad_pragma(stripped(line, position, len(line.text)))
@@ -166,11 +167,12 @@ class Names:
                 )
             return
         codes = frozenset(int(number.lower().removeprefix("ixp")[:9]) for number in match.group(3).split())
-        disable = match.group(2).lower() == "disable"
-        self.findings.silenced = silenced | codes if disable else silenced - codes
+        asked_for = frozenset(-code for code in codes)
+        now = {"disable": codes, "enable": asked_for & _ON_REQUEST, "default": frozenset()}[match.group(2).lower()]
+        self.findings.silenced = (silenced - codes - asked_for) | now
 
     def _bad_pragma(self, piece: Line) -> None:
         self.findings.error(
             HASH_MALFORMED, f"`{piece.text}` is no clause of #pragma warning", piece.whole(),
-            help="write push, pop, disable:4701 or default:4701, several of them with commas between them",
+            help="write push, pop, disable:4701, enable:4220 or default:4701, several of them with commas between them",
         )

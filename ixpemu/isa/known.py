@@ -41,6 +41,11 @@ class Known:
         return bool(self.ones & _OVERRIDES_COUNT)
 
 
+def known_value(known: Known | None) -> int | None:
+    """The whole result, if all of its bits are known."""
+    return known.ones if known is not None and known.ones | known.zeros == MASK32 else None
+
+
 def leaves_room(operation: Operation) -> int | None:
     """The most units that a command says it may move by the word before it: the N of `max_N`; None if it says a count instead."""
     for operand in operation.operands:

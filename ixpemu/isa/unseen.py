@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeGuard
 
 from ixpemu.isa.blocks import Form, Variant
 from ixpemu.isa.idioms import SHADOW
@@ -79,8 +80,8 @@ class Unseen:
     shape: bool = False                 # it is a step of a multiplication
     sources: tuple[int, ...] = ()       # operands that the steps have to agree in
     waits_for_good: bool = False        # it stops this context, and nothing else
-    puts_on_ring: int | None = None     # operand with four times the number of the scratch ring
-    tests_input: int | None = None      # number of the input that it tests
+    puts_on_ring: tuple[int, int] | None = None     # operands that add up to the place of the scratch ring
+    tests_input: str | None = None      # the input that it tests
 
 
 def alike(operation: Operation) -> tuple[object, ...]:
@@ -137,8 +138,8 @@ def unseen(isa: InstructionSet, operation: Operation) -> Unseen:
         writes_entry=_index(form, "entry") if variant.action == "cam_write" else None,
         step=steps[0], steps_before=steps[1], consecutive=steps[2], shape=steps[0] is not None and not steps[2], sources=steps[3],
         waits_for_good=variant.action == "kill",
-        puts_on_ring=_index(form, "address_a") if variant.action == "scratch_put" else None,
-        tests_input=_input(isa, operation, form),
+        puts_on_ring=(_index(form, "address_a"), _index(form, "address_b")) if variant.action == "scratch_put" else None,
+        tests_input=next((one.text.upper() for one in operation.operands if _is_input(one, isa)), None),
     )
 
 
@@ -146,11 +147,19 @@ def _index(form: Form, name: str) -> int:
     return next(index for index, spec in enumerate(form.operands) if spec.name == name)
 
 
-def _input(isa: InstructionSet, operation: Operation, form: Form) -> int | None:
-    for operand, spec in zip(operation.operands, form.operands, strict=False):
-        if isinstance(operand, Word) and spec.name == "state":
-            return isa.input_state(operand.text)
-    return None
+def _is_input(operand: Operand, isa: InstructionSet) -> TypeGuard[Word]:
+    return isinstance(operand, Word) and isa.input_state(operand.text) is not None
+
+
+def ring_of(place: int) -> int:
+    """The number of the scratch ring that a command names by `place`."""
+    return place >> 2 & 15
+
+
+def ring_status(isa: InstructionSet, ring: int) -> str | None:
+    """The input that tells of the room on a scratch ring; None for one that has none."""
+    name = f"SCR_RING{ring}_STATUS"
+    return name if isa.input_state(name) is not None else None
 
 
 def _operands(operation: Operation, variant: Variant) -> set[Part]:
