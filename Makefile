@@ -10,7 +10,7 @@ OUT := build/demo
 help:
 	@echo "demo    install, run ipv4_forward over the sample trace, write the output captures to $(OUT)"
 	@echo "test    install with the test tools and run the tests"
-	@echo "check   ruff, mypy, codespell, and whether the generated files are fresh"
+	@echo "check   ruff, mypy, codespell, whether generated files are fresh and microcode is laid out"
 	@echo "fix     what ruff can mend by itself"
 	@echo "goldens rewrite the expected results in tests/corpus (read the difference before you commit it)"
 	@echo "docs    rewrite the generated files: dispatch module, docs/reference, sample trace"
@@ -45,6 +45,7 @@ check: $(VENV)/tools fresh
 	$(BIN)/mypy
 	$(BIN)/codespell
 	$(BIN)/ixpemu isa check
+	$(BIN)/ixpemu fmt --check microcode
 
 fresh: $(VENV)/tools
 	$(BIN)/python -m tests.fresh --check

@@ -13,7 +13,7 @@ import typer
 # Sub-command and the module whose `register` adds it.
 COMMANDS = {
     "asm": "cli_asm", "dis": "cli_asm", "link": "cli_link", "run": "cli_run", "trace": "cli_trace", "diff": "cli_trace",
-    "isa": "cli_isa", "bench": "cli_bench", "experiment": "cli_experiment", "explain": "cli_explain",
+    "isa": "cli_isa", "bench": "cli_bench", "experiment": "cli_experiment", "explain": "cli_explain", "fmt": "cli_fmt",
 }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ixpemu.asm.findings import Findings
@@ -175,25 +175,35 @@ def without_comments(file: str, text: str, findings: Findings) -> list[str]:
     """The physical lines, every comment blanked out or cut off so that columns stay; `/**/` stays."""
     lines: list[str] = []
     inside: Origin | None = None        # where the block comment that we are in began
-    for number, raw in enumerate(split_lines(text), 1):
-        line = raw.replace("\0", " ")
-        start = 0
-        if inside is not None:
-            close = line.find("*/")
-            if close < 0:
-                lines.append("")
-                continue
-            line = " " * (close + 2) + line[close + 2:]
-            start = close + 2
-            inside = None
-        if ";" in line or "/" in line:
-            line, opened = _blank(line, start)
-            if opened is not None:
-                inside = Origin(Span(file, number, opened + 1, 2))
+    for number, (line, begins_inside, opened) in enumerate(blanked_lines(text), 1):
         lines.append(line)
+        if opened is not None:
+            inside = Origin(Span(file, number, opened + 1, 2))
+        elif not begins_inside or line:
+            inside = None
     if inside is not None:
         findings.error(COMMENT_OPEN, "this comment is never closed", inside, help="end it with `*/`")
     return lines
+
+
+def blanked_lines(text: str) -> Iterator[tuple[str, bool, int | None]]:
+    """The physical lines without their comments, as `without_comments` has them; whether each begins in a block comment, and
+    where in it one begins that it does not close."""
+    inside = False
+    for raw in split_lines(text):
+        line, start, began = raw.replace("\0", " "), 0, inside
+        opened: int | None = None
+        if inside:
+            close = line.find("*/")
+            if close < 0:
+                yield "", True, None
+                continue
+            line = " " * (close + 2) + line[close + 2:]
+            start = close + 2
+        if ";" in line or "/" in line:
+            line, opened = _blank(line, start)
+        inside = opened is not None
+        yield line, began, opened
 
 
 def _blank(line: str, start: int) -> tuple[str, int | None]:
@@ -212,7 +222,7 @@ def _blank(line: str, start: int) -> tuple[str, int | None]:
     return line, None
 
 
-def _depth(text: str) -> int:
+def bracket_depth(text: str) -> int:
     """How many brackets `text` leaves open; strings do not count."""
     if "'" in text or '"' in text:
         text = _STRING.sub("", text)
@@ -233,12 +243,9 @@ def logical_lines(file: str, text: str, findings: Findings) -> list[Line]:
         if not first or first.isspace():
             index += 1
             continue
-        count = 1
-        stripped = first.rstrip()
-        if stripped[-1] in "\\,[(" or _depth(stripped) > 0:
-            count = _joined(physical, index)
+        count = joined_lines(physical, index)
         if count == 1:
-            out.append(Line(file, stripped.removesuffix("\\"), (Mark(0, index + 1, 1, 0, OWN),)))
+            out.append(Line(file, first.rstrip().removesuffix("\\"), (Mark(0, index + 1, 1, 0, OWN),)))
         else:
             out.append(_join(file, physical, index, count))
         index += count
@@ -258,8 +265,13 @@ def _join(file: str, physical: Sequence[str], index: int, count: int) -> Line:
     return builder.line(file, ())
 
 
+def joined_lines(physical: Sequence[str], index: int) -> int:
+    """How many physical lines from `index` on, which is not blank, make one logical line."""
+    first = physical[index].rstrip()
+    return _joined(physical, index) if first[-1] in "\\,[(" or bracket_depth(first) > 0 else 1
+
+
 def _joined(physical: Sequence[str], index: int) -> int:
-    """How many physical lines from `index` on make one logical line."""
     free_text = _FREE_TEXT.match(physical[index]) is not None
     comma = "," if _DEFINE.match(physical[index]) is None else "\\"
     settled = 1         # lines that belong together even if the bracket turns out never to close
@@ -270,7 +282,7 @@ def _joined(physical: Sequence[str], index: int) -> int:
         if not text and number != last:
             continue
         joined = number - index + 1
-        depth += _depth(text)
+        depth += bracket_depth(text)
         if depth <= 0 or free_text:
             settled = max(settled, joined)
         if number == last:

@@ -9,10 +9,10 @@
 .num_contexts 8
 
 .begin
-.reg sum word part rounds
+    .reg sum word part rounds
 
-immed[sum, 0]
-immed[word, 0x1234]
+    immed[sum, 0]
+    immed[word, 0x1234]
 
 turn#:
     immed[rounds, 64]

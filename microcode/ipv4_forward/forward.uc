@@ -26,7 +26,7 @@
 .num_contexts 8
 
 #ifndef INPUT_PORT
-#define INPUT_PORT 0
+    #define INPUT_PORT 0
 #endif
 
 .sig volatile turn_in turn_out

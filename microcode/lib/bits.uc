@@ -12,9 +12,9 @@
 ;   changes  nothing
 ;   cost     bits_check(8, 4) -> 0 words, 0 cycles
 #macro bits_check(POSITION, WIDTH)
-#if ((WIDTH) < 1 || (POSITION) < 0 || (POSITION) > 31 || (WIDTH) > (32 - (POSITION)))
-#error "a field lies in bits 0 to 31 and has a bit at least; this one begins at, and has bits:" (POSITION) (WIDTH)
-#endif
+    #if ((WIDTH) < 1 || (POSITION) < 0 || (POSITION) > 31 || (WIDTH) > (32 - (POSITION)))
+        #error "a field lies in bits 0 to 31 and has a bit at least; this one begins at, and has bits:" (POSITION) (WIDTH)
+    #endif
 #endm
 
 ; bits_extract(dst, src, POSITION, WIDTH)
@@ -26,22 +26,22 @@
 ;   cost     bits_extract(b, a, 20, 12) after immed[a, 0x1234] -> 1 word, 1 cycle
 ;   cost     bits_extract(b, a, 3, 12) after immed[a, 0x1234] -> 2 words, 2 cycles
 #macro bits_extract(dst, src, POSITION, WIDTH)
-bits_check(POSITION, WIDTH)
-#if ((POSITION) + (WIDTH) == 32)
-    alu_shf[dst, --, B, src, >>(POSITION)]
-#elif ((WIDTH) <= 8)
-    alu_shf[dst, ((1 << (WIDTH)) - 1), AND, src, >>(POSITION)]
-#elif ((WIDTH) == 16 && (POSITION) % 8 == 0)
-    ld_field_w_clr[dst, 0011, src, >>(POSITION)]
-#elif ((WIDTH) == 24 && (POSITION) % 8 == 0)
-    ld_field_w_clr[dst, 0111, src, >>(POSITION)]
-#else
-.begin
-    .reg _bits_up
-    alu_shf[_bits_up, --, B, src, <<(32 - (POSITION) - (WIDTH))]
-    alu_shf[dst, --, B, _bits_up, >>(32 - (WIDTH))]
-.end
-#endif
+    bits_check(POSITION, WIDTH)
+    #if ((POSITION) + (WIDTH) == 32)
+        alu_shf[dst, --, B, src, >>(POSITION)]
+    #elif ((WIDTH) <= 8)
+        alu_shf[dst, ((1 << (WIDTH)) - 1), AND, src, >>(POSITION)]
+    #elif ((WIDTH) == 16 && (POSITION) % 8 == 0)
+        ld_field_w_clr[dst, 0011, src, >>(POSITION)]
+    #elif ((WIDTH) == 24 && (POSITION) % 8 == 0)
+        ld_field_w_clr[dst, 0111, src, >>(POSITION)]
+    #else
+        .begin
+            .reg _bits_up
+            alu_shf[_bits_up, --, B, src, <<(32 - (POSITION) - (WIDTH))]
+            alu_shf[dst, --, B, _bits_up, >>(32 - (WIDTH))]
+        .end
+    #endif
 #endm
 
 ; bits_insert(dst, value, POSITION, WIDTH)
@@ -53,52 +53,52 @@ bits_check(POSITION, WIDTH)
 ;   cost     bits_insert(b, a, 16, 16) after immed[a, 5] | immed[b, 6] -> 1 word, 1 cycle
 ;   cost     bits_insert(b, a, 4, 5) after immed[a, 5] | immed[b, 6] -> 3 words, 3 cycles
 #macro bits_insert(dst, value, POSITION, WIDTH)
-bits_check(POSITION, WIDTH)
-#if ((WIDTH) == 32)
-    alu[dst, --, B, value]
-#elif ((POSITION) % 8 == 0 && (WIDTH) == 8)
-#if ((POSITION) == 0)
-    ld_field[dst, 0001, value]
-#elif ((POSITION) == 8)
-    ld_field[dst, 0010, value, <<8]
-#elif ((POSITION) == 16)
-    ld_field[dst, 0100, value, <<16]
-#else
-    ld_field[dst, 1000, value, <<24]
-#endif
-#elif ((WIDTH) == 16 && (POSITION) % 8 == 0)
-#if ((POSITION) == 0)
-    ld_field[dst, 0011, value]
-#elif ((POSITION) == 8)
-    ld_field[dst, 0110, value, <<8]
-#else
-    ld_field[dst, 1100, value, <<16]
-#endif
-#elif ((POSITION) == 0)
-.begin
-    .reg _bits_turned
-#define_eval _BITS_LEFT (WIDTH)
-    dbl_shf[_bits_turned, value, dst, >>(WIDTH)]
-    alu_shf[dst, --, B, _bits_turned, <<rot/**/_BITS_LEFT]
-.end
-#elif ((POSITION) + (WIDTH) == 32)
-.begin
-    .reg _bits_turned
-#define_eval _BITS_RIGHT (POSITION)
-    alu_shf[_bits_turned, --, B, dst, >>rot/**/_BITS_RIGHT]
-    dbl_shf[dst, value, _bits_turned, >>(WIDTH)]
-.end
-#else
-.begin
-    ; The word is turned until the field is at its low end, the field is shifted out there and the new one in from above.
-    .reg _bits_low _bits_high
-#define_eval _BITS_RIGHT (POSITION)
-#define_eval _BITS_LEFT ((POSITION) + (WIDTH))
-    alu_shf[_bits_low, --, B, dst, >>rot/**/_BITS_RIGHT]
-    dbl_shf[_bits_high, value, _bits_low, >>(WIDTH)]
-    alu_shf[dst, --, B, _bits_high, <<rot/**/_BITS_LEFT]
-.end
-#endif
+    bits_check(POSITION, WIDTH)
+    #if ((WIDTH) == 32)
+        alu[dst, --, B, value]
+    #elif ((POSITION) % 8 == 0 && (WIDTH) == 8)
+        #if ((POSITION) == 0)
+            ld_field[dst, 0001, value]
+        #elif ((POSITION) == 8)
+            ld_field[dst, 0010, value, <<8]
+        #elif ((POSITION) == 16)
+            ld_field[dst, 0100, value, <<16]
+        #else
+            ld_field[dst, 1000, value, <<24]
+        #endif
+    #elif ((WIDTH) == 16 && (POSITION) % 8 == 0)
+        #if ((POSITION) == 0)
+            ld_field[dst, 0011, value]
+        #elif ((POSITION) == 8)
+            ld_field[dst, 0110, value, <<8]
+        #else
+            ld_field[dst, 1100, value, <<16]
+        #endif
+    #elif ((POSITION) == 0)
+        .begin
+            .reg _bits_turned
+            #define_eval _BITS_LEFT (WIDTH)
+            dbl_shf[_bits_turned, value, dst, >>(WIDTH)]
+            alu_shf[dst, --, B, _bits_turned, <<rot/**/_BITS_LEFT]
+        .end
+    #elif ((POSITION) + (WIDTH) == 32)
+        .begin
+            .reg _bits_turned
+            #define_eval _BITS_RIGHT (POSITION)
+            alu_shf[_bits_turned, --, B, dst, >>rot/**/_BITS_RIGHT]
+            dbl_shf[dst, value, _bits_turned, >>(WIDTH)]
+        .end
+    #else
+        .begin
+            ; The word is turned until the field is at its low end, the field is shifted out there and the new one in from above.
+            .reg _bits_low _bits_high
+            #define_eval _BITS_RIGHT (POSITION)
+            #define_eval _BITS_LEFT ((POSITION) + (WIDTH))
+            alu_shf[_bits_low, --, B, dst, >>rot/**/_BITS_RIGHT]
+            dbl_shf[_bits_high, value, _bits_low, >>(WIDTH)]
+            alu_shf[dst, --, B, _bits_high, <<rot/**/_BITS_LEFT]
+        .end
+    #endif
 #endm
 
 ; bits_set(dst, MASK)
@@ -109,7 +109,7 @@ bits_check(POSITION, WIDTH)
 ;   cost     bits_set(a, 0x8100) after immed[a, 5] -> 2 words, 2 cycles
 ;   cost     bits_set(a, 0x12345678) after immed[a, 5] -> 3 words, 3 cycles
 #macro bits_set(dst, MASK)
-bits_apply(dst, OR, MASK)
+    bits_apply(dst, OR, MASK)
 #endm
 
 ; bits_clear(dst, MASK)
@@ -119,7 +119,7 @@ bits_apply(dst, OR, MASK)
 ;   cost     bits_clear(a, 0x81) after immed[a, 5] -> 1 word, 1 cycle
 ;   cost     bits_clear(a, 0xff00ff00) after immed[a, 5] -> 3 words, 3 cycles
 #macro bits_clear(dst, MASK)
-bits_apply(dst, AND~, MASK)
+    bits_apply(dst, AND~, MASK)
 #endm
 
 ; bits_invert(dst, MASK)
@@ -130,7 +130,7 @@ bits_apply(dst, AND~, MASK)
 ;   cost     bits_invert(a, 0x80000000) after immed[a, 5] -> 2 words, 2 cycles
 ;   cost     bits_invert(a, 0x12345678) after immed[a, 5] -> 3 words, 3 cycles
 #macro bits_invert(dst, MASK)
-bits_apply(dst, XOR, MASK)
+    bits_apply(dst, XOR, MASK)
 #endm
 
 ; bits_test(src, MASK)
@@ -140,15 +140,15 @@ bits_apply(dst, XOR, MASK)
 ;   cost     bits_test(a, 0x81) after immed[a, 5] -> 1 word, 1 cycle
 ;   cost     bits_test(a, 0x12345678) after immed[a, 5] -> 3 words, 3 cycles
 #macro bits_test(src, MASK)
-#if ((MASK) >= 0 && (MASK) <= 255)
-    alu[--, src, AND, (MASK)]
-#else
-.begin
-    .reg _bits_mask
-    immediate(_bits_mask, MASK)
-    alu[--, src, AND, _bits_mask]
-.end
-#endif
+    #if ((MASK) >= 0 && (MASK) <= 255)
+        alu[--, src, AND, (MASK)]
+    #else
+        .begin
+            .reg _bits_mask
+            immediate(_bits_mask, MASK)
+            alu[--, src, AND, _bits_mask]
+        .end
+    #endif
 #endm
 
 ; bit_set(dst, N)
@@ -157,7 +157,7 @@ bits_apply(dst, XOR, MASK)
 ;   changes  dst, the condition codes
 ;   cost     bit_set(a, 31) after immed[a, 5] -> 1 word, 1 cycle
 #macro bit_set(dst, N)
-bits_check(N, 1)
+    bits_check(N, 1)
     alu_shf[dst, dst, OR, 1, <<(N)]
 #endm
 
@@ -167,7 +167,7 @@ bits_check(N, 1)
 ;   changes  dst, the condition codes
 ;   cost     bit_clear(a, 31) after immed[a, 5] -> 1 word, 1 cycle
 #macro bit_clear(dst, N)
-bits_check(N, 1)
+    bits_check(N, 1)
     alu_shf[dst, dst, AND~, 1, <<(N)]
 #endm
 
@@ -179,15 +179,15 @@ bits_check(N, 1)
 ;   cost     bits_apply(a, XOR, 255) after immed[a, 5] -> 1 word, 1 cycle
 ;   cost     bits_apply(a, AND, 0x12345678) after immed[a, 5] -> 3 words, 3 cycles
 #macro bits_apply(dst, OPERATION, MASK)
-#if ((MASK) >= 0 && (MASK) <= 255)
-    alu[dst, dst, OPERATION, (MASK)]
-#else
-.begin
-    .reg _bits_mask
-    immediate(_bits_mask, MASK)
-    alu[dst, dst, OPERATION, _bits_mask]
-.end
-#endif
+    #if ((MASK) >= 0 && (MASK) <= 255)
+        alu[dst, dst, OPERATION, (MASK)]
+    #else
+        .begin
+            .reg _bits_mask
+            immediate(_bits_mask, MASK)
+            alu[dst, dst, OPERATION, _bits_mask]
+        .end
+    #endif
 #endm
 
 #endif

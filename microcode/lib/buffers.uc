@@ -32,24 +32,24 @@
 ;   changes  the entry, the descriptor, the condition codes; waits
 ;   cost     free_list_setup(a, 0x400) after free_list(a, 0, 5) -> 10 words, 14 cycles, 3 sram
 #macro free_list_setup(list, DESCRIPTOR)
-#if (((DESCRIPTOR) & 15) != 0)
-#error "a descriptor begins at a multiple of 16; not at" (DESCRIPTOR)
-#endif
-.begin
-    .reg _buffers_place _buffers_channel $_buffers_w0 $_buffers_w1 $_buffers_w2 $_buffers_read
-    .xfer_order $_buffers_w0 $_buffers_w1 $_buffers_w2
-    .sig _buffers_done
-    immed[$_buffers_w0, 0]
-    immed[$_buffers_w1, 0]
-    immed[$_buffers_w2, 0]
-    immediate(_buffers_place, (DESCRIPTOR))
-    alu_shf[_buffers_channel, --, B, list, >>30]
-    alu_shf[_buffers_place, _buffers_place, OR, _buffers_channel, <<30]
-    sram[write, $_buffers_w0, _buffers_place, 0, 3], ctx_swap[_buffers_done]
-    immediate(_buffers_place, ((DESCRIPTOR) >> 2))
-    sram[rd_qdesc_head, $_buffers_read, list, _buffers_place, 1], ctx_swap[_buffers_done]
-    sram[rd_qdesc_other, --, list, _buffers_place]
-.end
+    #if (((DESCRIPTOR) & 15) != 0)
+        #error "a descriptor begins at a multiple of 16; not at" (DESCRIPTOR)
+    #endif
+    .begin
+        .reg _buffers_place _buffers_channel $_buffers_w0 $_buffers_w1 $_buffers_w2 $_buffers_read
+        .xfer_order $_buffers_w0 $_buffers_w1 $_buffers_w2
+        .sig _buffers_done
+        immed[$_buffers_w0, 0]
+        immed[$_buffers_w1, 0]
+        immed[$_buffers_w2, 0]
+        immediate(_buffers_place, (DESCRIPTOR))
+        alu_shf[_buffers_channel, --, B, list, >>30]
+        alu_shf[_buffers_place, _buffers_place, OR, _buffers_channel, <<30]
+        sram[write, $_buffers_w0, _buffers_place, 0, 3], ctx_swap[_buffers_done]
+        immediate(_buffers_place, ((DESCRIPTOR) >> 2))
+        sram[rd_qdesc_head, $_buffers_read, list, _buffers_place, 1], ctx_swap[_buffers_done]
+        sram[rd_qdesc_other, --, list, _buffers_place]
+    .end
 #endm
 
 ; free_list_free(list, buffer)
@@ -86,13 +86,13 @@ next#:
 ;   changes  buffer, the condition codes; waits
 ;   cost     free_list_alloc(b, a, elsewhere#) after free_list(a, 0, 5) | free_list_setup(a, 0x400) | immed[b, 0x200] | free_list_free(a, b) -> 3 words, 5 cycles, 1 sram
 #macro free_list_alloc(buffer, list, empty_label)
-.begin
-    .reg $_buffers_link
-    .sig _buffers_done
-    sram[dequeue, $_buffers_link, list, 0], ctx_swap[_buffers_done]
-    ld_field_w_clr[buffer, 0111, $_buffers_link], load_cc
-    beq[empty_label]
-.end
+    .begin
+        .reg $_buffers_link
+        .sig _buffers_done
+        sram[dequeue, $_buffers_link, list, 0], ctx_swap[_buffers_done]
+        ld_field_w_clr[buffer, 0111, $_buffers_link], load_cc
+        beq[empty_label]
+    .end
 #endm
 
 ; buffer_address(dst, buffer, CHANNEL)
@@ -104,12 +104,12 @@ next#:
 ;   cost     buffer_address(a, b, 0) after immed[b, 0x200] -> 1 word, 1 cycle
 ;   cost     buffer_address(a, b, 1) after immed[b, 0x200] -> 2 words, 2 cycles
 #macro buffer_address(dst, buffer, CHANNEL)
-#if ((CHANNEL) == 0)
-    alu_shf[dst, --, B, buffer, <<2]
-#else
-    immed[dst, ((CHANNEL) << 30)]
-    alu_shf[dst, dst, OR, buffer, <<2]
-#endif
+    #if ((CHANNEL) == 0)
+        alu_shf[dst, --, B, buffer, <<2]
+    #else
+        immed[dst, ((CHANNEL) << 30)]
+        alu_shf[dst, dst, OR, buffer, <<2]
+    #endif
 #endm
 
 ; buffer_read(group, address)
@@ -119,10 +119,10 @@ next#:
 ;   changes  group; waits
 ;   cost     buffer_read($r, a) after immed[a, 0x800] -> 1 word, 3 cycles, 1 sram
 #macro buffer_read(group, address)
-.begin
-    .sig _buffers_done
-    sram[read, group[0], address, 0, 4], ctx_swap[_buffers_done]
-.end
+    .begin
+        .sig _buffers_done
+        sram[read, group[0], address, 0, 4], ctx_swap[_buffers_done]
+    .end
 #endm
 
 ; buffer_write(address, group)
@@ -132,10 +132,10 @@ next#:
 ;   changes  nothing; waits until the words have left
 ;   cost     buffer_write(a, $w) after immed[a, 0x800] | immed[$w[1], 1] | immed[$w[2], 2] | immed[$w[3], 3] -> 1 word, 3 cycles, 1 sram
 #macro buffer_write(address, group)
-.begin
-    .sig _buffers_done
-    sram[write, group[1], address, 4, 3], ctx_swap[_buffers_done]
-.end
+    .begin
+        .sig _buffers_done
+        sram[write, group[1], address, 4, 3], ctx_swap[_buffers_done]
+    .end
 #endm
 
 ; buffer_length(dst, group)

@@ -16,11 +16,11 @@
 ;   changes  dst, the condition codes
 ;   cost     bytes_get8(a, $r, 5) after .set $r[1] -> 1 word, 1 cycle
 #macro bytes_get8(dst, group, OFFSET)
-#if (((OFFSET) & 3) == 0)
-    alu_shf[dst, --, B, group[((OFFSET) >> 2)], >>24]
-#else
-    alu_shf[dst, 0xff, AND, group[((OFFSET) >> 2)], >>((3 - ((OFFSET) & 3)) << 3)]
-#endif
+    #if (((OFFSET) & 3) == 0)
+        alu_shf[dst, --, B, group[((OFFSET) >> 2)], >>24]
+    #else
+        alu_shf[dst, 0xff, AND, group[((OFFSET) >> 2)], >>((3 - ((OFFSET) & 3)) << 3)]
+    #endif
 #endm
 
 ; bytes_get16(dst, group, OFFSET)
@@ -32,12 +32,12 @@
 ;   cost     bytes_get16(a, $r, 4) after .set $r[1] -> 1 word, 1 cycle
 ;   cost     bytes_get16(a, $r, 7) after .set $r[1] $r[2] -> 2 words, 2 cycles
 #macro bytes_get16(dst, group, OFFSET)
-#if (((OFFSET) & 3) == 3)
-    ld_field_w_clr[dst, 0010, group[((OFFSET) >> 2)], <<8]
-    ld_field[dst, 0001, group[(((OFFSET) >> 2) + 1)], >>24]
-#else
-    ld_field_w_clr[dst, 0011, group[((OFFSET) >> 2)], >>((2 - ((OFFSET) & 3)) << 3)]
-#endif
+    #if (((OFFSET) & 3) == 3)
+        ld_field_w_clr[dst, 0010, group[((OFFSET) >> 2)], <<8]
+        ld_field[dst, 0001, group[(((OFFSET) >> 2) + 1)], >>24]
+    #else
+        ld_field_w_clr[dst, 0011, group[((OFFSET) >> 2)], >>((2 - ((OFFSET) & 3)) << 3)]
+    #endif
 #endm
 
 ; bytes_get32(dst, group, OFFSET)
@@ -49,18 +49,18 @@
 ;   cost     bytes_get32(a, $r, 4) after .set $r[1] -> 1 word, 1 cycle
 ;   cost     bytes_get32(a, $r, 6) after .set $r[1] $r[2] -> 2 words, 2 cycles
 #macro bytes_get32(dst, group, OFFSET)
-#if (((OFFSET) & 3) == 0)
-    alu[dst, --, B, group[((OFFSET) >> 2)]]
-#elif (((OFFSET) & 3) == 1)
-    ld_field_w_clr[dst, 1110, group[((OFFSET) >> 2)], <<8]
-    ld_field[dst, 0001, group[(((OFFSET) >> 2) + 1)], >>24]
-#elif (((OFFSET) & 3) == 2)
-    ld_field_w_clr[dst, 1100, group[((OFFSET) >> 2)], <<16]
-    ld_field[dst, 0011, group[(((OFFSET) >> 2) + 1)], >>16]
-#else
-    ld_field_w_clr[dst, 1000, group[((OFFSET) >> 2)], <<24]
-    ld_field[dst, 0111, group[(((OFFSET) >> 2) + 1)], >>8]
-#endif
+    #if (((OFFSET) & 3) == 0)
+        alu[dst, --, B, group[((OFFSET) >> 2)]]
+    #elif (((OFFSET) & 3) == 1)
+        ld_field_w_clr[dst, 1110, group[((OFFSET) >> 2)], <<8]
+        ld_field[dst, 0001, group[(((OFFSET) >> 2) + 1)], >>24]
+    #elif (((OFFSET) & 3) == 2)
+        ld_field_w_clr[dst, 1100, group[((OFFSET) >> 2)], <<16]
+        ld_field[dst, 0011, group[(((OFFSET) >> 2) + 1)], >>16]
+    #else
+        ld_field_w_clr[dst, 1000, group[((OFFSET) >> 2)], <<24]
+        ld_field[dst, 0111, group[(((OFFSET) >> 2) + 1)], >>8]
+    #endif
 #endm
 
 ; bytes_align(offset)
@@ -86,11 +86,11 @@
 ;   cost     bytes_copy(d, 0, $r, 1, 2) after .set $r[1] $r[2] $r[3] | bytes_align(3) -> 3 words, 3 cycles
 #macro bytes_copy(to, INTO, from, FIRST, COUNT)
     byte_align_be[--, from[(FIRST)]]
-#define_eval _BYTES_NEXT 0
-#repeat (COUNT)
-    byte_align_be[to[((INTO) + _BYTES_NEXT)], from[((FIRST) + 1 + _BYTES_NEXT)]]
-#define_eval _BYTES_NEXT (_BYTES_NEXT + 1)
-#endloop
+    #define_eval _BYTES_NEXT 0
+    #repeat (COUNT)
+        byte_align_be[to[((INTO) + _BYTES_NEXT)], from[((FIRST) + 1 + _BYTES_NEXT)]]
+        #define_eval _BYTES_NEXT (_BYTES_NEXT + 1)
+    #endloop
 #endm
 
 ; bytes_read_sram(to, group, address, COUNT)
@@ -102,15 +102,15 @@
 ;   changes  to, group, BYTE_INDEX, the aligner's latch, the condition codes; waits
 ;   cost     bytes_read_sram(d, $r, a, 4) after immed[a, 0x103] -> 10 words, 12 cycles, 1 sram
 #macro bytes_read_sram(to, group, address, COUNT)
-#if ((COUNT) < 1 || (COUNT) > 7)
-#error "bytes_read_sram reads 1 to 7 words, not" (COUNT)
-#endif
-.begin
-    .sig _bytes_read
-    sram[read, group[0], address, 0, ((COUNT) + 1)], ctx_swap[_bytes_read]
-    bytes_align(address)
-    bytes_copy(to, 0, group, 0, COUNT)
-.end
+    #if ((COUNT) < 1 || (COUNT) > 7)
+        #error "bytes_read_sram reads 1 to 7 words, not" (COUNT)
+    #endif
+    .begin
+        .sig _bytes_read
+        sram[read, group[0], address, 0, ((COUNT) + 1)], ctx_swap[_bytes_read]
+        bytes_align(address)
+        bytes_copy(to, 0, group, 0, COUNT)
+    .end
 #endm
 
 ; bytes_read_dram(to, group, address, COUNT)
@@ -123,20 +123,20 @@
 ;   cost     bytes_read_dram(d, $$d, a, 2) after immed[a, 0x103] -> 13 words, 14 cycles, 1 dram
 ;   cost     bytes_read_dram(d, $$d, a, 2) after immed[a, 0x107] -> 13 words, 14 cycles, 1 dram
 #macro bytes_read_dram(to, group, address, COUNT)
-#if ((COUNT) < 1 || (COUNT) > 13)
-#error "bytes_read_dram reads 1 to 13 words, not" (COUNT)
-#endif
-.begin
-    .sig _bytes_read
-    dram[read, group[0], address, 0, (((COUNT) + 3) / 2)], ctx_swap[_bytes_read]
-    bytes_align(address)
-    br_bset[address, 2, second#]
-    bytes_copy(to, 0, group, 0, COUNT)
-    br[there#]
-second#:
-    bytes_copy(to, 0, group, 1, COUNT)
-there#:
-.end
+    #if ((COUNT) < 1 || (COUNT) > 13)
+        #error "bytes_read_dram reads 1 to 13 words, not" (COUNT)
+    #endif
+    .begin
+        .sig _bytes_read
+        dram[read, group[0], address, 0, (((COUNT) + 3) / 2)], ctx_swap[_bytes_read]
+        bytes_align(address)
+        br_bset[address, 2, second#]
+        bytes_copy(to, 0, group, 0, COUNT)
+        br[there#]
+    second#:
+        bytes_copy(to, 0, group, 1, COUNT)
+    there#:
+    .end
 #endm
 
 #endif

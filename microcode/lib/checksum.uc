@@ -27,11 +27,11 @@
 ;   cost     checksum_words(a, $r, 0, 5) after immed[a, 0] | .set $r[0] $r[1] $r[2] $r[3] $r[4] -> 6 words, 6 cycles
 #macro checksum_words(sum, group, FIRST, COUNT)
     alu[sum, sum, +, group[(FIRST)]]
-#define_eval _CHECKSUM_NEXT 1
-#while (_CHECKSUM_NEXT < (COUNT))
-    alu[sum, sum, +carry, group[((FIRST) + _CHECKSUM_NEXT)]]
-#define_eval _CHECKSUM_NEXT (_CHECKSUM_NEXT + 1)
-#endloop
+    #define_eval _CHECKSUM_NEXT 1
+    #while (_CHECKSUM_NEXT < (COUNT))
+        alu[sum, sum, +carry, group[((FIRST) + _CHECKSUM_NEXT)]]
+        #define_eval _CHECKSUM_NEXT (_CHECKSUM_NEXT + 1)
+    #endloop
     alu[sum, sum, +carry, 0]
 #endm
 
@@ -59,15 +59,15 @@
 ;   changes  dst, the condition codes
 ;   cost     checksum_end(b, a) after immed[a, 0x1234] -> 5 words, 5 cycles
 #macro checksum_end(dst, sum)
-.begin
-    ; sum + (sum turned by 16) has the folded sum in either half.
-    .reg _checksum_turned
-    alu_shf[_checksum_turned, --, B, sum, <<rot16]
-    alu[_checksum_turned, _checksum_turned, +, sum]
-    alu[_checksum_turned, _checksum_turned, +carry, 0]
-    alu[_checksum_turned, --, ~B, _checksum_turned]
-    alu_shf[dst, --, B, _checksum_turned, >>16]
-.end
+    .begin
+        ; sum + (sum turned by 16) has the folded sum in either half.
+        .reg _checksum_turned
+        alu_shf[_checksum_turned, --, B, sum, <<rot16]
+        alu[_checksum_turned, _checksum_turned, +, sum]
+        alu[_checksum_turned, _checksum_turned, +carry, 0]
+        alu[_checksum_turned, --, ~B, _checksum_turned]
+        alu_shf[dst, --, B, _checksum_turned, >>16]
+    .end
 #endm
 
 ; checksum_update16(check, old, new)
@@ -78,14 +78,14 @@
 ;   changes  check, the condition codes
 ;   cost     checksum_update16(a, $x, $y) after immed[a, 0x1234] | .set $x $y -> 9 words, 9 cycles
 #macro checksum_update16(check, old, new)
-.begin
-    .reg _checksum_sum _checksum_not
-    alu[_checksum_not, --, ~B, old]
-    alu[_checksum_sum, new, +16, _checksum_not]
-    alu[_checksum_not, --, ~B, check]
-    alu[_checksum_sum, _checksum_sum, +16, _checksum_not]
-    checksum_end(check, _checksum_sum)
-.end
+    .begin
+        .reg _checksum_sum _checksum_not
+        alu[_checksum_not, --, ~B, old]
+        alu[_checksum_sum, new, +16, _checksum_not]
+        alu[_checksum_not, --, ~B, check]
+        alu[_checksum_sum, _checksum_sum, +16, _checksum_not]
+        checksum_end(check, _checksum_sum)
+    .end
 #endm
 
 ; checksum_update32(check, old, new)
@@ -96,16 +96,16 @@
 ;   changes  check, the condition codes
 ;   cost     checksum_update32(a, $x, $y) after immed[a, 0x1234] | .set $x $y -> 11 words, 11 cycles
 #macro checksum_update32(check, old, new)
-.begin
-    .reg _checksum_sum _checksum_not
-    alu[_checksum_not, --, ~B, check]
-    alu[_checksum_sum, --, ~B, old]
-    alu[_checksum_sum, _checksum_sum, +, new]
-    alu[_checksum_sum, _checksum_sum, +carry, 0]
-    alu[_checksum_sum, _checksum_sum, +16, _checksum_not]
-    alu[_checksum_sum, _checksum_sum, +carry, 0]
-    checksum_end(check, _checksum_sum)
-.end
+    .begin
+        .reg _checksum_sum _checksum_not
+        alu[_checksum_not, --, ~B, check]
+        alu[_checksum_sum, --, ~B, old]
+        alu[_checksum_sum, _checksum_sum, +, new]
+        alu[_checksum_sum, _checksum_sum, +carry, 0]
+        alu[_checksum_sum, _checksum_sum, +16, _checksum_not]
+        alu[_checksum_sum, _checksum_sum, +carry, 0]
+        checksum_end(check, _checksum_sum)
+    .end
 #endm
 
 #endif

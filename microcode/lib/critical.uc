@@ -39,14 +39,14 @@ taken#:
 ;   changes  nothing else; waits
 ;   cost     sram_mutex_enter(a) after immed[a, 0x100] -> 3 words, 5 cycles, 1 sram
 #macro sram_mutex_enter(address)
-.begin
-    .reg $_critical_bit
-    .sig _critical_done
-try#:
-    immed[$_critical_bit, 1]
-    sram[test_and_set, $_critical_bit, address, 0], ctx_swap[_critical_done]
-    br_bset[$_critical_bit, 0, try#]
-.end
+    .begin
+        .reg $_critical_bit
+        .sig _critical_done
+    try#:
+        immed[$_critical_bit, 1]
+        sram[test_and_set, $_critical_bit, address, 0], ctx_swap[_critical_done]
+        br_bset[$_critical_bit, 0, try#]
+    .end
 #endm
 
 ; sram_mutex_leave(address)
@@ -55,12 +55,12 @@ try#:
 ;   changes  nothing else; waits
 ;   cost     sram_mutex_leave(a) after immed[a, 0x100] -> 2 words, 4 cycles, 1 sram
 #macro sram_mutex_leave(address)
-.begin
-    .reg $_critical_bit
-    .sig _critical_done
-    immed[$_critical_bit, 1]
-    sram[clr, $_critical_bit, address, 0], ctx_swap[_critical_done]
-.end
+    .begin
+        .reg $_critical_bit
+        .sig _critical_done
+        immed[$_critical_bit, 1]
+        sram[clr, $_critical_bit, address, 0], ctx_swap[_critical_done]
+    .end
 #endm
 
 ; fold_start()
@@ -68,19 +68,19 @@ try#:
 ;   changes  the CAM, the condition codes
 ;   cost     fold_start() -> 8 words, 128 cycles
 #macro fold_start()
-.begin
-    ; Tags have to differ from each other and from all keys: -16 to -1.
-    .reg _fold_entry _fold_tag
-    cam_clear
-    immed[_fold_entry, 0]
-    immed[_fold_tag, 0xfffffff0]
-next#:
-    cam_write[_fold_entry, _fold_tag, 0]
-    alu[_fold_tag, _fold_tag, +, 1]
-    alu[_fold_entry, _fold_entry, +, 1]
-    alu[--, _fold_entry, -, 16]
-    bne[next#]
-.end
+    .begin
+        ; Tags have to differ from each other and from all keys: -16 to -1.
+        .reg _fold_entry _fold_tag
+        cam_clear
+        immed[_fold_entry, 0]
+        immed[_fold_tag, 0xfffffff0]
+    next#:
+        cam_write[_fold_entry, _fold_tag, 0]
+        alu[_fold_tag, _fold_tag, +, 1]
+        alu[_fold_entry, _fold_entry, +, 1]
+        alu[--, _fold_entry, -, 16]
+        bne[next#]
+    .end
 #endm
 
 ; fold_enter(entry, key, held_label)
@@ -94,23 +94,23 @@ next#:
 ;   cost     fold_enter(a, b, elsewhere#) after fold_start() | immed[b, 5] -> 10 words, 9 cycles
 ;   cost     fold_enter(a, b, elsewhere#) after fold_start() | immed[b, 5] | cam_write[3, b, 0] -> 10 words, 10 cycles
 #macro fold_enter(entry, key, held_label)
-.begin
-    .reg _fold_found
-try#:
-    cam_lookup[_fold_found, key]
-    br_bset[_fold_found, 7, hit#], defer[1]
-    alu_shf[entry, 0xf, AND, _fold_found, >>3]
-    cam_read_state[_fold_found, entry]
-    br_bclr[_fold_found, 8, fresh#]
-wait#:
-    ctx_arb[voluntary], br[try#]
-hit#:
-    br_bset[_fold_found, 8, wait#]
-    cam_write_state[entry, 1]
-    br[held_label]
-fresh#:
-    cam_write[entry, key, 1]
-.end
+    .begin
+        .reg _fold_found
+    try#:
+        cam_lookup[_fold_found, key]
+        br_bset[_fold_found, 7, hit#], defer[1]
+        alu_shf[entry, 0xf, AND, _fold_found, >>3]
+        cam_read_state[_fold_found, entry]
+        br_bclr[_fold_found, 8, fresh#]
+    wait#:
+        ctx_arb[voluntary], br[try#]
+    hit#:
+        br_bset[_fold_found, 8, wait#]
+        cam_write_state[entry, 1]
+        br[held_label]
+    fresh#:
+        cam_write[entry, key, 1]
+    .end
 #endm
 
 ; fold_leave(entry)

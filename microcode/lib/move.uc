@@ -19,19 +19,19 @@
 ;   cost     immediate(a, (0 - 2)) -> 1 word, 1 cycle
 ;   cost     immediate(a, 0x12345678) -> 2 words, 2 cycles
 #macro immediate(dst, VALUE)
-#if (!isnum(VALUE))
-    immed[dst, ((VALUE) & 0xffff)]
-    immed_w1[dst, (((VALUE) >> 16) & 0xffff)]
-#elif ((((VALUE) & 0xffff0000) == 0) || (((VALUE) & 0xffff0000) == 0xffff0000))
-    immed[dst, (VALUE)]
-#elif ((((VALUE) & 0xffff) == 0) || (((VALUE) & 0xffff) == 0xffff))
-    immed[dst, (VALUE)]
-#elif ((((VALUE) & 0xff0000ff) == 0) || (((VALUE) & 0xff0000ff) == 0xff0000ff))
-    immed[dst, (VALUE)]
-#else
-    immed[dst, ((VALUE) & 0xffff)]
-    immed_w1[dst, (((VALUE) >> 16) & 0xffff)]
-#endif
+    #if (!isnum(VALUE))
+        immed[dst, ((VALUE) & 0xffff)]
+        immed_w1[dst, (((VALUE) >> 16) & 0xffff)]
+    #elif ((((VALUE) & 0xffff0000) == 0) || (((VALUE) & 0xffff0000) == 0xffff0000))
+        immed[dst, (VALUE)]
+    #elif ((((VALUE) & 0xffff) == 0) || (((VALUE) & 0xffff) == 0xffff))
+        immed[dst, (VALUE)]
+    #elif ((((VALUE) & 0xff0000ff) == 0) || (((VALUE) & 0xff0000ff) == 0xff0000ff))
+        immed[dst, (VALUE)]
+    #else
+        immed[dst, ((VALUE) & 0xffff)]
+        immed_w1[dst, (((VALUE) >> 16) & 0xffff)]
+    #endif
 #endm
 
 ; move(dst, src)
@@ -44,23 +44,23 @@
 ;   cost     move($x, 5) -> 1 word, 1 cycle
 ;   cost     move($x, 0x12345678) -> 3 words, 3 cycles
 #macro move(dst, src)
-#if (isnum(src))
-#if (strstr(dst, $) == 1)
-#if ((((src) & 0xffff0000) == 0) || (((src) & 0xffff0000) == 0xffff0000) || (((src) & 0xffff) == 0) || (((src) & 0xffff) == 0xffff) || (((src) & 0xff0000ff) == 0) || (((src) & 0xff0000ff) == 0xff0000ff))
-    immed[dst, (src)]
-#else
-.begin
-    .reg _move_value
-    immediate(_move_value, src)
-    alu[dst, --, B, _move_value]
-.end
-#endif
-#else
-    immediate(dst, src)
-#endif
-#elif (!streq(dst, src))
-    alu[dst, --, B, src]
-#endif
+    #if (isnum(src))
+        #if (strstr(dst, $) == 1)
+            #if ((((src) & 0xffff0000) == 0) || (((src) & 0xffff0000) == 0xffff0000) || (((src) & 0xffff) == 0) || (((src) & 0xffff) == 0xffff) || (((src) & 0xff0000ff) == 0) || (((src) & 0xff0000ff) == 0xff0000ff))
+                immed[dst, (src)]
+            #else
+                .begin
+                    .reg _move_value
+                    immediate(_move_value, src)
+                    alu[dst, --, B, _move_value]
+                .end
+            #endif
+        #else
+            immediate(dst, src)
+        #endif
+    #elif (!streq(dst, src))
+        alu[dst, --, B, src]
+    #endif
 #endm
 
 #endif

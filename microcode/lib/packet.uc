@@ -81,22 +81,22 @@
 ;   cost     packet_get(a, $r, 14, IPV4_FRAGMENT_OFFSET) after .set $r[5] -> 2 words, 2 cycles
 ;   cost     packet_get(a, $r, 14, IPV4_SOURCE) after .set $r[6] $r[7] -> 2 words, 2 cycles
 #macro packet_get(dst, group, START, FIELD)
-#define_eval _PACKET_BIT ((START) * 8 + ((FIELD) >> 8))
-#define_eval _PACKET_BITS ((FIELD) & 0xff)
-#if (_PACKET_BIT % 8 == 0 && _PACKET_BITS == 32)
-    bytes_get32(dst, group, (_PACKET_BIT / 8))
-#elif (_PACKET_BIT % 8 == 0 && _PACKET_BITS == 16)
-    bytes_get16(dst, group, (_PACKET_BIT / 8))
-#elif (_PACKET_BIT % 8 == 0 && _PACKET_BITS == 8)
-    bytes_get8(dst, group, (_PACKET_BIT / 8))
-#elif ((_PACKET_BIT % 32) + _PACKET_BITS <= 32)
-#define_eval _PACKET_LOW (32 - (_PACKET_BIT % 32) - _PACKET_BITS)
-    bits_extract(dst, group[(_PACKET_BIT / 32)], _PACKET_LOW, _PACKET_BITS)
-#else
-    bytes_get32(dst, group, (_PACKET_BIT / 8))
-#define_eval _PACKET_LOW (32 - (_PACKET_BIT % 8) - _PACKET_BITS)
-    bits_extract(dst, dst, _PACKET_LOW, _PACKET_BITS)
-#endif
+    #define_eval _PACKET_BIT ((START) * 8 + ((FIELD) >> 8))
+    #define_eval _PACKET_BITS ((FIELD) & 0xff)
+    #if (_PACKET_BIT % 8 == 0 && _PACKET_BITS == 32)
+        bytes_get32(dst, group, (_PACKET_BIT / 8))
+    #elif (_PACKET_BIT % 8 == 0 && _PACKET_BITS == 16)
+        bytes_get16(dst, group, (_PACKET_BIT / 8))
+    #elif (_PACKET_BIT % 8 == 0 && _PACKET_BITS == 8)
+        bytes_get8(dst, group, (_PACKET_BIT / 8))
+    #elif ((_PACKET_BIT % 32) + _PACKET_BITS <= 32)
+        #define_eval _PACKET_LOW (32 - (_PACKET_BIT % 32) - _PACKET_BITS)
+        bits_extract(dst, group[(_PACKET_BIT / 32)], _PACKET_LOW, _PACKET_BITS)
+    #else
+        bytes_get32(dst, group, (_PACKET_BIT / 8))
+        #define_eval _PACKET_LOW (32 - (_PACKET_BIT % 8) - _PACKET_BITS)
+        bits_extract(dst, dst, _PACKET_LOW, _PACKET_BITS)
+    #endif
 #endm
 
 ; packet_branch_if(group, START, FIELD, VALUE, label)
@@ -110,23 +110,23 @@
 ;   cost     packet_branch_if($r, 14, IPV4_PROTOCOL, 6, elsewhere#) after .set $r[5] -> 1 word, 1 cycle
 ;   cost     packet_branch_if($r, 0, ETHERNET_TYPE, 0x0800, elsewhere#) after .set $r[3] -> 4 words, 4 cycles
 #macro packet_branch_if(group, START, FIELD, VALUE, label)
-#define_eval _PACKET_BIT ((START) * 8 + ((FIELD) >> 8))
-#define_eval _PACKET_BITS ((FIELD) & 0xff)
-#if (_PACKET_BIT % 8 == 0 && _PACKET_BITS == 8)
-    br=byte[group[(_PACKET_BIT / 32)], (3 - ((_PACKET_BIT / 8) & 3)), (VALUE), label]
-#else
-.begin
-    .reg _packet_field _packet_value
-    packet_get(_packet_field, group, START, FIELD)
-#if ((VALUE) >= 0 && (VALUE) <= 255)
-    alu[--, _packet_field, -, (VALUE)]
-#else
-    immediate(_packet_value, VALUE)
-    alu[--, _packet_field, -, _packet_value]
-#endif
-    beq[label]
-.end
-#endif
+    #define_eval _PACKET_BIT ((START) * 8 + ((FIELD) >> 8))
+    #define_eval _PACKET_BITS ((FIELD) & 0xff)
+    #if (_PACKET_BIT % 8 == 0 && _PACKET_BITS == 8)
+        br=byte[group[(_PACKET_BIT / 32)], (3 - ((_PACKET_BIT / 8) & 3)), (VALUE), label]
+    #else
+        .begin
+            .reg _packet_field _packet_value
+            packet_get(_packet_field, group, START, FIELD)
+            #if ((VALUE) >= 0 && (VALUE) <= 255)
+                alu[--, _packet_field, -, (VALUE)]
+            #else
+                immediate(_packet_value, VALUE)
+                alu[--, _packet_field, -, _packet_value]
+            #endif
+            beq[label]
+        .end
+    #endif
 #endm
 
 #endif

@@ -3,7 +3,7 @@
 #include "check.uc"
 
 .reg a b result
-only_context_0()
+    only_context_0()
 
     load32(a, 0xfffffffe)
     immed[b, 3]

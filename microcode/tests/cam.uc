@@ -3,7 +3,7 @@
 #include "check.uc"
 
 .reg tag result entry line
-only_context_0()
+    only_context_0()
 
     cam_clear
     immed[tag, 0x100]

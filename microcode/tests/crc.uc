@@ -3,7 +3,7 @@
 #include "check.uc"
 
 .reg word remainder saved
-only_context_0()
+    only_context_0()
 
     ; CRC-CCITT, most significant bit first, from ffff: 29b1.
     immed[remainder, 0xffff]

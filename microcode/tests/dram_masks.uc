@@ -22,7 +22,7 @@
     dram[write, $$w0, base, 0, COUNT], ctx_swap[pair], indirect_ref
 #endm
 
-only_context_0()
+    only_context_0()
 
     load32(base, 0x00123000)
     word($$w0, 0x00112233)

@@ -17,7 +17,7 @@
     alu[REG, --, B, value]
 #endm
 
-only_context_0()
+    only_context_0()
 
     ; 48 bits, multiplier 1: three keys at once. The upper half of a key's second word does not count.
     immed[$m0, 1]

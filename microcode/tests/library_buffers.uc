@@ -6,7 +6,7 @@
 .reg list buffer first count wanted place value
 .reg $d[4]
 .xfer_order $d
-only_context_0()
+    only_context_0()
 
 #macro try_list(CHANNEL, ENTRY)
     free_list(list, CHANNEL, ENTRY)

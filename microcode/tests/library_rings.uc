@@ -7,7 +7,7 @@
 .reg $w[8] $r[8]
 .xfer_order $w
 .xfer_order $r
-only_context_0()
+    only_context_0()
 
     ; What was in the ring's registers before does not count: it is set up twice.
     scratch_ring_setup(5, 0x800, 128)

@@ -24,11 +24,11 @@
 each#:
     the_key()
     table_find(entry, value, table, key, MASK, missing#)
-#if (ODD_ONLY)
-    br_bset[number, 0, present#]
-    fail(FIRST_CHECK)
-present#:
-#endif
+    #if (ODD_ONLY)
+        br_bset[number, 0, present#]
+        fail(FIRST_CHECK)
+    present#:
+    #endif
     immed[wanted, 1000]
     alu[wanted, wanted, +, number]
     check_same((FIRST_CHECK + 1), value, wanted)
@@ -38,9 +38,9 @@ present#:
     check_same((FIRST_CHECK + 2), entry, wanted)
     br[next#]
 missing#:
-#if (ODD_ONLY)
-    br_bclr[number, 0, next#]
-#endif
+    #if (ODD_ONLY)
+        br_bclr[number, 0, next#]
+    #endif
     fail((FIRST_CHECK + 3))
 next#:
     alu[number, number, +, 1]
@@ -48,7 +48,7 @@ next#:
     bne[each#]
 #endm
 
-only_context_0()
+    only_context_0()
 
     hash_setup(0x9e3779b9, 0x7f4a7c15)
     load32(table, 0x1000)

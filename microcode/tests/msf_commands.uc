@@ -8,13 +8,13 @@
 #include "check.uc"
 
 .reg base place value word zero
-.reg read  $r0 $r1 $r2 $r3 $r4 $r5 $r6 $r7 $r8 $r9 $r10 $r11 $r12 $r13 $r14 $r15
+.reg read $r0 $r1 $r2 $r3 $r4 $r5 $r6 $r7 $r8 $r9 $r10 $r11 $r12 $r13 $r14 $r15
 .reg write $w0 $w1 $w2 $w3 $w4 $w5 $w6 $w7
 .xfer_order $r0 $r1 $r2 $r3 $r4 $r5 $r6 $r7 $r8 $r9 $r10 $r11 $r12 $r13 $r14 $r15
 .xfer_order $w0 $w1 $w2 $w3 $w4 $w5 $w6 $w7
 .sig done
 
-only_context_0()
+    only_context_0()
 
     immed[base, 0x80]
     immed[zero, 0]

@@ -18,7 +18,7 @@
 .sig volatile arrived_0 arrived_1 late
 .sig done
 
-only_context_0()
+    only_context_0()
 
 ; thread(LIST, SIGNAL, register): context 0 of microengine 0 waits on a list.
 #macro thread(LIST, SIGNAL, REGISTER)

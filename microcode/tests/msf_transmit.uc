@@ -9,14 +9,14 @@
 #define TX_SEQUENCE  0x60
 
 .reg place value element sequence_at word zero
-.reg read  $s0 $s1
+.reg read $s0 $s1
 .reg write $c0 $c1 $$d0 $$d1
 .xfer_order $s0 $s1
 .xfer_order $c0 $c1
 .xfer_order $$d0 $$d1
 .sig done filled
 
-only_context_0()
+    only_context_0()
 
     immed[zero, 0]
     immed[sequence_at, TX_SEQUENCE]

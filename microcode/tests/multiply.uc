@@ -3,7 +3,7 @@
 #include "check.uc"
 
 .reg a b low high
-only_context_0()
+    only_context_0()
 
     load32(a, 0x00abcdef)
     immed[b, 0xfd]

@@ -8,7 +8,7 @@
 .reg write $w0 $w1 $w2
 .xfer_order $w0 $w1 $w2
 .sig done
-only_context_0()
+    only_context_0()
 
     ; Ten words in SRAM, 1 to 10, by writes of one.
     immed[base, 0x100]

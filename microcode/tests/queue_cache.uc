@@ -18,28 +18,28 @@
 
 ; entry_of(): the entry of `queue`, as bits 29:24 of a command's address, in `entry`. Changes result, old, address.
 #macro entry_of()
-.begin
-    cam_lookup[result, queue]
-    alu_shf[entry, 0xf, AND, result, >>3]
-    br_bset[result, 7, hit#]
-    alu[misses, misses, +, 1]
-    cam_read_tag[old, entry]
-    cam_write[entry, queue, 0]
-    alu_shf[entry, --, B, entry, <<24]
-    alu[--, old, -, 128]
-    bhs[load#]
-    descriptor_of(old)
-    sram[wr_qdesc, --, entry, address]
-    sram[wr_qdesc_count, --, entry, address]
-load#:
-    descriptor_of(queue)
-    sram[rd_qdesc_head, $link, entry, address, 1], ctx_swap[done]
-    sram[rd_qdesc_other, --, entry, address]
-    br[there#]
-hit#:
-    alu_shf[entry, --, B, entry, <<24]
-there#:
-.end
+    .begin
+        cam_lookup[result, queue]
+        alu_shf[entry, 0xf, AND, result, >>3]
+        br_bset[result, 7, hit#]
+        alu[misses, misses, +, 1]
+        cam_read_tag[old, entry]
+        cam_write[entry, queue, 0]
+        alu_shf[entry, --, B, entry, <<24]
+        alu[--, old, -, 128]
+        bhs[load#]
+        descriptor_of(old)
+        sram[wr_qdesc, --, entry, address]
+        sram[wr_qdesc_count, --, entry, address]
+    load#:
+        descriptor_of(queue)
+        sram[rd_qdesc_head, $link, entry, address, 1], ctx_swap[done]
+        sram[rd_qdesc_other, --, entry, address]
+        br[there#]
+    hit#:
+        alu_shf[entry, --, B, entry, <<24]
+    there#:
+    .end
 #endm
 
 ; descriptor_of(which): the word address of a queue's descriptor in `address`.
@@ -48,7 +48,7 @@ there#:
     alu_shf[address, address, OR, which, <<2]
 #endm
 
-only_context_0()
+    only_context_0()
 
     ; Every tag distinct, and none that is a queue's.
     immed[index, 0]

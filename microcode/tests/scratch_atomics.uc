@@ -6,7 +6,7 @@
 .reg $x $word
 .sig done pair
 
-only_context_0()
+    only_context_0()
 
     immed[base, 0x200]
     load32(value, 0xff00ff00)

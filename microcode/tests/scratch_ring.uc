@@ -31,7 +31,7 @@ set#:
     scratch[put, $w0, ring, 0, 8], ctx_swap[done]
 #endm
 
-only_context_0()
+    only_context_0()
 
     ; BASE: length in 31:30, bit 26 the empty flag, base / 512 in 13:9.
     immed[ring3, 12]

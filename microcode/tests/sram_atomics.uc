@@ -8,7 +8,7 @@
 .reg $x $word
 .sig done pair
 
-only_context_0()
+    only_context_0()
 
     immed[base, 0x100]
     load32(other, 0x40000100)

@@ -17,7 +17,7 @@
 .xfer_order $head $tail $count $spare
 .sig done
 
-only_context_0()
+    only_context_0()
 
     load32(entry, QUEUE_9)
     load32(channel, 0)

@@ -27,7 +27,7 @@
     sram[put, $w0, ring, 0, 8], ctx_swap[pair]
 #endm
 
-only_context_0()
+    only_context_0()
 
     load32(channel, 0x40000000)
     load32(ring, 0x400000a4)                ; entry 0x29

@@ -160,3 +160,12 @@ def test_the_listings_page_shows_what_comes_out() -> None:
     ((source,), (listing,), (table,)) = (blocks(page, language) for language in ("asm", "listing", "table"))
     assembly = assemble_program("sum.uc", text=source)
     assert (assembly.listing(), assembly.macro_cost()) == (listing, table)
+
+
+def test_the_example_of_the_formatting_page_is_laid_out_and_assembles() -> None:
+    from ixpemu.asm.formatting import format_text
+    from ixpemu.asm.pipeline import assemble_program
+
+    (source,) = blocks((DOCS / "formatting.md").read_text(), "asm")
+    assert format_text(source) == source
+    assert assemble_program(text=source).diagnostics == ()

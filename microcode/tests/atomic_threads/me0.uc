@@ -5,7 +5,7 @@
 
 .reg left
 
-only_context_0()
+    only_context_0()
 
 wait#:
     scratch[read, $old, counters, 4, 1], ctx_swap[done]
