@@ -14,7 +14,6 @@ from ixpemu.diagnostics import Note
 from ixpemu.isa.model import Operand
 
 _NEAR = 4       # instructions behind a lost result among which one that takes a result was likely meant to take it
-_FAR = 64       # so far back a step is looked for; more would be no multiplication any more
 
 
 def check(lints: Lints) -> None:
@@ -99,12 +98,7 @@ def _takes_sign(lints: Lints, index: int, register: Operand) -> None:
 def _step(lints: Lints, index: int) -> None:
     """Whether the step before this one is the one that has to be, with the same sources."""
     own = lints.effects[index]
-    if own.consecutive:
-        walk = _before(lints, index)
-    else:
-        walk = lints.trails.back(index, _FAR, lambda one: lints.effects[one].shape)
-        if End.FAR in walk.ends:
-            return
+    walk = _before(lints, index) if own.consecutive else lints.trails.back(index, None, lambda one: lints.effects[one].shape)
     good = []
     for one in walk.found:
         other = lints.effects[one]

@@ -32,11 +32,13 @@ _LATCH = "the latch is the microengine's: begin anew behind the swap, with the w
 _FILL = "begin with the first word and `--` as the destination, in the same direction"
 _RULES = (
     _Rule(Part.T_INDEX, codes.STALE_INDEX, "T_INDEX is used here",
-          "there is one T_INDEX for all contexts: write it again behind the swap, and three instructions before this"),
+          "there is one T_INDEX for all contexts: write it again behind the swap, and three instructions before this",
+          "write it, three instructions before this"),
     _Rule(Part.LATCH_A, codes.STALE_ALIGN, "byte_align goes on here", _LATCH, _FILL),
     _Rule(Part.LATCH_B, codes.STALE_ALIGN, "byte_align goes on here", _LATCH, _FILL),
     _Rule(Part.BYTE_INDEX, codes.STALE_ALIGN, "BYTE_INDEX is used here",
-          "there is one BYTE_INDEX for all contexts: write it again behind the swap, and three instructions before this"),
+          "there is one BYTE_INDEX for all contexts: write it again behind the swap, and three instructions before this",
+          "write it, three instructions before this"),
     _Rule(Part.CRC, codes.STALE_CRC, "CRC_REMAINDER is used here",
           "the remainder is the microengine's: read it before the swap, and write it again behind",
           "write the first remainder to it, three instructions before this"),
@@ -45,7 +47,8 @@ _RULES = (
     _Rule(Part.CAM, codes.STALE_ENTRY, "an entry that a lookup gave is written here",
           "another context may have been given the same entry: write it before the swap, or look up again behind it"),
 )
-_UNTOUCHED, _FRESH, _FIRST = 1, 2, 2       # the bits of each rule: never set, set since the last swap; then one for each swap
+# The bits of each rule: never set; set since the last swap; set at any time; then one for each swap that came since.
+_UNTOUCHED, _FRESH, _EVER, _FIRST = 1, 2, 4, 3
 
 
 def check(lints: Lints) -> None:
@@ -67,14 +70,14 @@ def _rule(lints: Lints, rule: _Rule, uses: list[int], swaps: list[int]) -> set[i
     for point in range(len(trails.nodes)):
         index = trails.executes(point)
         if index is not None and _claims(lints, rule.part, index):
-            gain[point], lose[point] = _UNTOUCHED, _FRESH | stale
+            gain[point], lose[point] = _UNTOUCHED | _EVER, _FRESH | stale
         elif index is not None and _sets(lints, rule.part, index):
-            gain[point], lose[point] = _FRESH, _UNTOUCHED | stale
+            gain[point], lose[point] = _FRESH | _EVER, _UNTOUCHED | stale
         if point in trails.swaps:
             swapped = bit[trails.swaps[point]]
             lose[point] |= _FRESH | stale
             gain[point] = gain[point] & ~(_FRESH | stale) | swapped
-    arriving = trails.forward(gain, lose, _FRESH if _initial(lints, rule.part) else _UNTOUCHED)
+    arriving = trails.forward(gain, lose, _FRESH | _EVER if _initial(lints, rule.part) else _UNTOUCHED)
     found = set()
     for index in uses:
         masks = [arriving[point] for point in trails.of_instruction[index]]
@@ -82,10 +85,11 @@ def _rule(lints: Lints, rule: _Rule, uses: list[int], swaps: list[int]) -> set[i
         for one in masks:
             mask |= one
         always = bool(masks) and not mask & (_UNTOUCHED | _FRESH)
-        if mask == _UNTOUCHED and rule.at_first and trails.sure:
+        if mask & _UNTOUCHED and rule.at_first and trails.sure:
             found.add(index)
+            some = "some" if mask & _EVER else "any"
             lints.findings.warning(
-                rule.code, f"{rule.what}, and nothing has set {_it(rule.part)} on any path", lints.origin(index),
+                rule.code, f"{rule.what}, and nothing has set {_it(rule.part)} on {some} path", lints.origin(index),
                 help=rule.at_first,
             )
         if not mask & stale or mask & _UNTOUCHED or not (always or trails.sure):
@@ -101,7 +105,7 @@ def _rule(lints: Lints, rule: _Rule, uses: list[int], swaps: list[int]) -> set[i
 
 
 def _it(part: Part) -> str:
-    return "them" if part is Part.FLAGS else "it" if part is Part.CRC else "its latch"
+    return {Part.FLAGS: "them", Part.LATCH_A: "its latch", Part.LATCH_B: "its latch"}.get(part, "it")
 
 
 def _initial(lints: Lints, part: Part) -> bool:

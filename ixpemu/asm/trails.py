@@ -58,8 +58,8 @@ class Trails:
         node = self.flow.nodes[self.nodes[point]]
         return node.instruction if node.kind is Kind.INSTRUCTION else None
 
-    def back(self, instruction: int, most: int, wanted: Callable[[int], bool]) -> Walk:
-        """Walks back from `instruction` by at most `most` instructions, until one is `wanted`."""
+    def back(self, instruction: int, most: int | None, wanted: Callable[[int], bool]) -> Walk:
+        """Walks back from `instruction` by at most `most` instructions, or any number, until one is `wanted`."""
         ends: set[End] = set()
         found: dict[int, None] = {}
         swaps: dict[int, None] = {}
@@ -78,11 +78,11 @@ class Trails:
                     swaps[self.swaps[before]] = None
                     continue
                 other = self.executes(before)
-                steps = count + (other is not None)
+                steps = count + (most is not None and other is not None)
                 if other is not None and wanted(other):
                     ends.add(End.FOUND)
                     found[other] = None
-                elif steps >= most:
+                elif most is not None and steps >= most:
                     ends.add(End.FAR)
                 elif (before, steps) not in seen:
                     seen.add((before, steps))
