@@ -178,6 +178,27 @@ class Image:
         registers = dict(self.registers)
         return self.values, self.contexts, dict(self.labels), registers, self.debug, self.probes, self.ranges, self.links
 
+    def addresses(self, file: str, line: int) -> tuple[int, ...]:
+        """Where the execution of a source line begins: the places for a breakpoint.
+
+        `file` is named as in the messages, or by the end of its path. A line that made no word, as one of a label or a comment,
+        stands for the next one of the file that did; the line of a macro call for what the expansion made; a line in a macro has
+        a place in every expansion. Empty behind the last line that made words. UserError for a file that made none.
+        """
+        chains = [[entry.place, *(call for _, call in entry.macros)] for entry in self.debug]
+        files = {place.file for chain in chains for place in chain}
+        named = {file} & files or {one for one in files if Path(one).parts[-len(Path(file).parts):] == Path(file).parts}
+        if not named:
+            near = difflib.get_close_matches(file, files, 1) or sorted(files)[:1]
+            raise user_error(
+                codes.NAME_UNKNOWN, f"no word comes from a file {arguments.shown(file)}",
+                help=f"did you mean {near[0]!r}?" if near else "the image says nothing of its source",
+            )
+        lines = {place.line for chain in chains for place in chain if place.file in named and place.line >= line}
+        wanted = {Place(one, min(lines)) for one in named} if lines else set()
+        tails = [next((chain[at:] for at, place in enumerate(chain) if place in wanted), None) for chain in chains]
+        return tuple(at for at, tail in enumerate(tails) if tail is not None and (at == 0 or tails[at - 1] != tail))
+
     def save(self, path: str | Path, format: str | None = None) -> None:
         """Write the image to `path` as `ixp`, `words`, `ucode-c` or `bin`; by default as the suffix says, else as `ixp`."""
         from ixpemu.image_formats import save

@@ -197,10 +197,24 @@ class OperandReader(ConstantReader):
         if node.kind != "shift":
             raise self.refuse(
                 OPERAND_KIND, f"`{place.text()}` is no shift, and {place.what} is one", place,
-                "a shift is written `<<3`, `>>3`, `<<rot3`, `<<indirect` or `>>indirect`",
+                "a shift is written `<<3`, `>>3`, `<<rot3`, `<<rot(N)`, `<<indirect` or `>>indirect`",
             )
+        if len(node.children) == 2:
+            word, value = node.children
+            if word.text.lower() != "rot":
+                raise self.refuse(
+                    OPERAND_KIND, f"`{place.text()}` is no shift", place,
+                    "before a parenthesis only `rot` can stand: `<<rot(N)`; a shift by N is `<<(N)`",
+                )
+            return Word(f"{node.text}rot{self._known(place.line, value, 'a shift amount')}")
         amount = self.meant(node.children[0])
         if amount.kind == "name":
+            name = amount.text[3:]
+            if amount.text[:3].lower() == "rot" and name and not name.isdigit():
+                raise self.refuse(
+                    OPERAND_KIND, f"`{place.text()}` is no shift: `{amount.text}` is one name", place,
+                    f"write `{node.text}rot({name})` where `{name}` is a constant",
+                )
             return Word(node.text + amount.text.lower())
         return Word(f"{node.text}{self._known(place.line, amount, 'a shift amount')}")
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ixpemu import Chip, assemble
 from ixpemu.diagnostics import UserError
 from ixpemu.image import Image, LiveRange, Place, Probe, WordOrigin
 from ixpemu.image_formats import FORMATS, from_bytes, to_bytes
@@ -152,3 +153,53 @@ def test_files_are_written_whole_and_leave_nothing_behind(tmp_path: Path) -> Non
 def test_words_wider_than_40_bits_are_refused() -> None:
     with pytest.raises(UserError, match="40 bits"):
         Image.from_words([1 << 40])
+
+
+LINES = """\
+#macro one(r)
+    alu[r, r, +, 1]
+#endm
+#macro two(r)
+    one(r)
+    ; a remark
+    one(r)
+#endm
+.reg a b
+
+begin#:
+    immed[a, 1]
+    .if (a == 0x12345)
+        two(a)
+    .endif
+end#: also#:
+    ; of this label
+    ctx_arb[kill]
+last#:
+"""
+
+
+def test_lines_and_the_words_where_they_begin() -> None:
+    image = assemble("folder/lines.uc", text=LINES)
+    at = {line: image.addresses("lines.uc", line) for line in range(1, LINES.count("\n") + 2)}
+    labels = image.labels
+    assert at[12] == (0,) and at[11] == at[10] == at[9] == (0,)             # a label's line is that of the word behind it
+    assert at[13] == (1,)                                                   # four words, one beginning
+    first = labels["end#"] - 2
+    assert at[14] == (first,) and at[2] == (first, first + 1) == at[1]      # the call, and the macro's line in each expansion
+    assert at[5] == (first,) and at[6] == at[7] == (first + 1,)
+    assert at[16] == at[17] == at[18] == (labels["end#"],) == (labels["also#"],)
+    assert at[19] == at[20] == ()
+    assert image.addresses("folder/lines.uc", 12) == (0,)
+    with pytest.raises(UserError, match=r"no word comes from a file 'line.uc'"):
+        image.addresses("line.uc", 1)
+    with pytest.raises(UserError, match="says nothing of its source"):
+        Image.from_words([0]).addresses("lines.uc", 1)
+
+
+def test_a_breakpoint_on_the_line_of_a_label_stops_at_its_word() -> None:
+    image = assemble("p.uc", text=".reg a\nimmed[a, 1]\nloop#:\n\nalu[a, a, +, 1]\nbr[loop#]\n")
+    chip = Chip()
+    chip.load(0, image)
+    (address,) = image.addresses("p.uc", 3)
+    chip.break_at(0, address)
+    assert chip.run(cycles=100, to_break=True).reason == "break" and address == image.labels["loop#"]
