@@ -122,6 +122,7 @@ def issue_command(state, engine, i, ctx, address, now):
     event.packet = uint32(0)
     count_reference(state, engine, ctx, event, words, now)
     if unit >= uint32(QUEUE_UNITS):
+        event.packet = engine.packet[ctx]       # when it comes through, the thread may work on another one
         exact_command(state, engine, event, i, command)
         schedule_event(state, slot, when)
         return

@@ -79,10 +79,10 @@ def host_call(states, memory, operation, a, b, c, now):
     elif operation == uint32(HOST_MSF_READ):
         return uint32(msf_read(state, memory, first, now))
     elif operation == uint32(HOST_MSF_WRITE):
-        state.msf.writer_pc = uint32(0)
+        state.msf.writer_pc = state.msf.writer_packet = uint32(0)
         msf_write(state, memory, first, second, uint32(255), uint32(0), now)
     elif operation == uint32(HOST_MSF_FAST):
-        state.msf.writer_pc = uint32(0)
+        state.msf.writer_pc = state.msf.writer_packet = uint32(0)
         msf_fast_write(state, memory, first, second, uint32(255), uint32(0), now)
     elif operation == uint32(HOST_RING_GET):
         value = get_word(state, memory, first)

@@ -40,7 +40,7 @@ def source_hash() -> str:
         described = resources.folder("isa")
     except FileNotFoundError:
         described = _ENGINE
-    for root, pattern in ((_ENGINE, "*.py"), (described, "**/*")):
+    for root, pattern in ((_ENGINE, "*.py"), (_ENGINE, "*.json"), (described, "**/*")):
         for path in sorted(root.glob(pattern)):
             if path.is_file() and "__pycache__" not in path.parts:
                 digest.update(path.name.encode())

@@ -71,6 +71,7 @@ MSF = np.dtype([
     ("bus_out_busy", "u4"),             # 1 + partition of the element on the bus
     ("bus_out_last", "u4"),             # partition that sent last
     ("writer_pc", "u4"),                # address of the command that acts on the MSF, for what is reported
+    ("writer_packet", "u4"),            # the packet that its thread worked on when it issued, 0 for none
     # Transmit MAC of each port
     ("open_frame", "u4", (PORTS,)),     # 0 none, 1 a frame being put together, 2 one that will be thrown away
     ("open_length", "u4", (PORTS,)), ("open_packet", "u4", (PORTS,)),

@@ -47,7 +47,6 @@ from ixpemu.engine.observation import BUFFER_SEND, observing, see_buffer
 from ixpemu.engine.parameters import P_MEGAHERTZ, P_PORT_COUNT, P_PORT_LONGEST, P_PORT_MEGABITS, P_PORT_SEND_FIFO
 from ixpemu.engine.receive import HEADER_BYTES, SHORTEST_FRAME, bus_cycles
 from ixpemu.engine.reserved import report, report_at
-from ixpemu.engine.sizes import engine_count
 
 ALARM_BUS_OUT = ALARM_TRANSMIT + PORTS
 PREAMBLE_AND_CHECK = 12         # bytes on the wire beside the frame itself, without the gap
@@ -114,9 +113,7 @@ def control_written(state, word, me, ctx, now):
     msf.send_valid[element] = uint8(1)
     msf.send_pending[partition] = uint32(msf.send_pending[partition] + uint32(1))
     msf.send_writer[element] = uint32((uint32(me) << uint32(24)) | (uint32(ctx) << uint32(16)) | msf.writer_pc)
-    msf.send_packet[element] = uint32(0)
-    if uint32(me) < engine_count(state):
-        msf.send_packet[element] = state.engines[me].packet[ctx]
+    msf.send_packet[element] = msf.writer_packet
     start_bus_out(state, now)
 
 

@@ -227,6 +227,7 @@ def end_write(state, entry, now):
 def access_msf(state, memory, entry, now):
     """msf[read], msf[write], msf[fast_wr]."""
     state.msf.writer_pc = uint32(entry.pc)
+    state.msf.writer_packet = uint32(entry.packet)
     note_actor(state, entry.me, entry.ctx, entry.pc)
     if observing():
         see_access(state, entry, now)

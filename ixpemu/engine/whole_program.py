@@ -21,6 +21,8 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 from numba.extending import intrinsic
 
+from ixpemu.engine.branch_profile import WeightedLower
+
 _SWITCH = "ixpemu_switch_"
 
 
@@ -74,6 +76,7 @@ class PartLowering(NativeLowering):  # type: ignore[misc]     # numba has no typ
     """Lowers a function that only compiled code calls: no machine code of its own."""
 
     _name = "ixpemu_part_lowering"
+    lowering_class = WeightedLower
 
     def run_pass(self, state: Any) -> bool:
         library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
@@ -101,6 +104,7 @@ class EntryLowering(NativeLowering):  # type: ignore[misc]
     """Lowers a function that Python calls, and compiles it with all that it reaches."""
 
     _name = "ixpemu_entry_lowering"
+    lowering_class = WeightedLower
 
     def run_pass(self, state: Any) -> bool:
         library = state.targetctx.codegen().create_library(state.func_id.func_qualname)

@@ -18,9 +18,9 @@ FREE_RING, RECEIVE_RING, TRANSMIT_RING, EXCEPTION_RING = 0, 1, 4, 7
 # Ring: byte address in scratch memory, words.
 RINGS = {
     0: (0x0000, 1024),
-    1: (0x1000, 256), 2: (0x1400, 256), 3: (0x1800, 256),
-    4: (0x1C00, 256), 5: (0x2000, 256), 6: (0x2400, 256),
-    7: (0x2800, 256),
+    1: (0x1000, 512),
+    4: (0x1800, 256), 5: (0x1C00, 256), 6: (0x2000, 256),
+    7: (0x2400, 256),
 }
 PORTS = 3
 
@@ -81,7 +81,7 @@ def setup(xscale: XScale) -> None:
     xscale.program = Control(xscale, routes)
     for interface in routes.interfaces:
         mac = [int.from_bytes(interface.mac[:4], "big"), int.from_bytes(interface.mac[4:], "big")]
-        xscale.sram.write(PORT_TABLE + 16 * interface.port, [*mac, 0, 0])
+        xscale.sram.write(PORT_TABLE + 8 * interface.port, mac)
     xscale.msf.write(RX_CONTROL, MSF_CONTROL)
     xscale.msf.write(TX_CONTROL, MSF_CONTROL)
     for element in sorted(set(range(ELEMENTS)) - NEVER_USED):

@@ -1,13 +1,13 @@
-; forward.uc: what a router does to a datagram. One microengine per input port (-D INPUT_PORT=0..2), 8 threads.
+; forward.uc: what a router does to a datagram. Microengines 1 to 3, 24 threads that do the same.
 ;
 ; Specification
-;   In    descriptors (router.h) from ring RECEIVE_RING + INPUT_PORT.
+;   In    descriptors (router.h) from ring RECEIVE_RING.
 ;   Out   for each, in the same order, one of
 ;           a descriptor on ring TRANSMIT_RING + the port of its next hop; the frame in DRAM has the next hop's MAC and the
 ;           port's, one less time to live and the checksum that goes with it, and ends where the datagram ends;
 ;           a descriptor with a reason on ring EXCEPTION_RING, the frame untouched, and an XScale interrupt;
 ;           the buffer on ring FREE_RING, when the ring it should go to is nearly full.
-;   Tests in this order, each with the reason it hands over with: IPv4 (NOT_IPV4); destination MAC is the port's (REASON_LINK);
+;   Tests in this order, each with the reason it hands over with: IPv4 (NOT_IPV4); destination MAC is the input port's (REASON_LINK);
 ;         version 4 and at least 5 words of header (BAD_HEADER); exactly 5 words (OPTIONS); 20 <= total length <= frame - 14, header
 ;         checksum (BAD_HEADER); source address (MARTIAN); next hop (NO_ROUTE, FOR_US, MARTIAN); time to live > 1 (TTL).
 ;         RFC 1812 5.2.2, 5.3.7, 5.3.1.
@@ -16,8 +16,14 @@
 ;         0x0000, not 0xffff.
 ;   Route trie  see ixpemu/xscale/trie.py; its leaves are addresses of next hops.
 ;
-; 66 to 71 instructions (a test counts); 2 to 4 SRAM references (1 to 3 of the trie, 1 next hop); 2 of DRAM (40 bytes in, 32 out); 2 of
-; scratch.
+; Order. The threads of the three microengines have their turns one after another, 0..7 of the first, of the second, of the third, and
+; again: `turn_in` to take the next descriptor, `turn_out` to hand it on. In between each works at its own pace. So the order of the ring
+; is kept whatever a packet needs, only one thread at a time looks into the ring, and traffic of one port has all 24 threads.
+;
+; State in local memory, the same in each microengine: the MAC of port p at p << 3, as two words (router.h).
+;
+; 69 to 74 instructions (a test counts), 2 more and 2 CAP references in context 7; 2 to 4 SRAM references (1 to 3 of the trie, 1 next
+; hop); 2 of DRAM (40 bytes in, 32 out); 2 of scratch.
 ; The first step into the trie is under way while the header is tested, the next hop while it is rewritten.
 
 #include "words.uc"
@@ -25,29 +31,40 @@
 
 .num_contexts 8
 
-#ifndef INPUT_PORT
-    #define INPUT_PORT 0
-#endif
+// give_turn_over(SIGNAL): context 0 of the next microengine has the turn now; for context 7. 2 instructions.
+#macro give_turn_over(SIGNAL)
+    alu[--, next_engine, or, &SIGNAL]
+    cap[fast_wr, ALU, INTERTHREAD_SIGNAL]
+#endm
+
+// pass_turn_out(): the next of all threads has `turn_out` now. 3 instructions.
+#macro pass_turn_out()
+    br=ctx[7, over#]
+    br[passed#], defer[1]
+    pass_turn(turn_out)
+over#:
+    give_turn_over(turn_out)
+passed#:
+#endm
 
 .sig volatile turn_in turn_out
 .sig got header_read walked hop_read written put_done
 
-.reg read $descriptor $entry $hop[4] $mac0 $mac1
+.reg read $descriptor $entry $hop[4] $macs[6]
 .reg write $out $buffer
 .reg read $$old[10]
 .reg write $$new[8]
 .xfer_order $$old
 .xfer_order $$new
 .xfer_order $hop
-.xfer_order $mac0 $mac1
+.xfer_order $macs
 
 .reg descriptor number buffer length total sum check offset fold port ring reason
-.reg zero source_ring mac_high mac_low plain_ipv4 keep_number keep_length root_mask node_mask one_hop complement
+.reg zero next_engine plain_ipv4 keep_number keep_length root_mask node_mask one_hop complement
 
 ; ---- once
 
     immed[zero, 0]
-    immed[source_ring, ((RECEIVE_RING + INPUT_PORT) << 2)]
     load32(plain_ipv4, 0x00080045)              ; Ethernet type 0x0800, version 4, 5 words of header
     immed[keep_number, NUMBER_MASK]
     immed[keep_length, LENGTH_MASK]
@@ -55,11 +72,33 @@
     immed[node_mask, 0x3fc]
     immed[one_hop, 0x100]                       ; one time to live, in word 5
     immed[complement, 0xfeff]
-    load32(offset, PORT_TABLE)
-    sram[read, $mac0, offset, (INPUT_PORT << 4), 2], ctx_swap[got]
-    alu[mac_high, --, b, $mac0]
-    alu[mac_low, --, b, $mac1]
+
+    ; The microengine after this one, where INTERTHREAD_SIGNAL has it: [10:7] microengine, [6:4] context, [3:0] signal.
+    local_csr_rd[ACTIVE_CTX_STS]
+    immed[fold, 0]
+    alu_shf[fold, 0xf, and, fold, >>3]
+    alu[next_engine, fold, +, 1]
+    alu[--, fold, -, LAST_FORWARD]
+    bne[within#]
+    immed[next_engine, FIRST_FORWARD]
+within#:
+    alu_shf[next_engine, --, b, next_engine, <<7]
+
     br!=ctx[0, next_packet#]
+    load32(offset, PORT_TABLE)
+    sram[read, $macs[0], offset, 0, 6], ctx_swap[got]
+    local_csr_wr[ACTIVE_LM_ADDR_0, zero]
+    nop
+    nop
+    nop
+    alu[*l$index0[0], --, b, $macs[0]]
+    alu[*l$index0[1], --, b, $macs[1]]
+    alu[*l$index0[2], --, b, $macs[2]]
+    alu[*l$index0[3], --, b, $macs[3]]
+    alu[*l$index0[4], --, b, $macs[4]]
+    alu[*l$index0[5], --, b, $macs[5]]
+    alu[--, fold, -, FIRST_FORWARD]
+    bne[next_packet#]
     give_turn_to_0(turn_in)
     give_turn_to_0(turn_out)
 
@@ -70,25 +109,29 @@ next_packet#:
     .probe idle, zero
     ctx_arb[turn_in]
 poll#:
-    scratch[get, $descriptor, source_ring, 0, 1], ctx_swap[got]
+    scratch[get, $descriptor, zero, (RECEIVE_RING << 2), 1], ctx_swap[got]
     alu[descriptor, --, b, $descriptor]
     beq[poll#]
+    br=ctx[7, turn_in_over#]
     pass_turn(turn_in)
+taken#:
     alu[number, keep_number, and, descriptor]
     .probe forward, number
     alu_shf[buffer, --, b, number, <<BUFFER_SHIFT]
-    dram[read, $$old[0], buffer, 0, 5], ctx_swap[header_read], defer[1]
+    alu_shf[port, 0x18, and, descriptor, >>(PORT_SHIFT - 3)]
+    dram[read, $$old[0], buffer, 0, 5], ctx_swap[header_read], defer[2]
+    local_csr_wr[ACTIVE_LM_ADDR_0, port]
     alu_shf[length, keep_length, and, descriptor, >>LENGTH_SHIFT]
 
     ; The first step of the walk runs beside the tests.
     alu_shf[offset, root_mask, and, $$old[7], <<2]
     sram[read, $entry, offset, 0, 1], sig_done[walked]
 
-    ; To this port, plain IPv4.
-    alu[--, mac_high, xor, $$old[0]]
+    ; To the input port, plain IPv4.
+    alu[--, *l$index0[0], xor, $$old[0]]
     bne[link#]
     alu_shf[fold, --, b, $$old[1], >>16]
-    alu[--, fold, -, mac_low]
+    alu[--, fold, -, *l$index0[1]]
     bne[link#]
     alu_shf[fold, --, b, $$old[3], >>8]
     alu[--, fold, -, plain_ipv4]
@@ -160,10 +203,20 @@ leaf#:
     ctx_arb[written, turn_out]
     branch_if_full(port, SCR_RING4_STATUS, SCR_RING5_STATUS, SCR_RING6_STATUS, transmit_full#)
     scratch[put, $out, ring, (TRANSMIT_RING << 2), 1], sig_done[put_done]
+    br=ctx[7, turn_out_over#]
     pass_turn(turn_out)
+handed_on#:
     .set_sig turn_in
     .probe idle, zero
     ctx_arb[turn_in, put_done], br[poll#]
+
+turn_in_over#:
+    give_turn_over(turn_in)
+    br[taken#]
+
+turn_out_over#:
+    give_turn_over(turn_out)
+    br[handed_on#]
 
 ; ---- exceptions: to the XScale, with a reason
 
@@ -234,7 +287,7 @@ hand_over#:
     br_inp_state[SCR_RING7_STATUS, exception_full#]
     scratch[put, $out, zero, (EXCEPTION_RING << 2), 1], ctx_swap[put_done]
     cap[fast_wr, 0, XSCALE_INT_A]
-    pass_turn(turn_out)
+    pass_turn_out()
     br[next_packet#]
 
 ; ---- drops
@@ -249,7 +302,7 @@ exception_full#:
 give_back#:
     alu[$buffer, --, b, number]
     scratch[put, $buffer, zero, (FREE_RING << 2), 1], sig_done[put_done]
-    pass_turn(turn_out)
+    pass_turn_out()
     .set_sig turn_in
     .probe idle, zero
     ctx_arb[turn_in, put_done], br[poll#]

@@ -1,10 +1,10 @@
 ; router.h: what the three programs and control.py agree on. Change a figure here, change it in control.py (a test compares).
 ;
-;   ports -> MSF -> [receive] -> rings 1..3 -> [forward x 3] -> rings 4..6 -> [transmit] -> MSF -> ports
-;                      ^ ring 0: free buffers      | ring 7 + interrupt            |
-;                      +---------------------------+--> XScale --> rings 4..6, 0   +--> ring 0
+;   ports -> MSF -> [receive] -> ring 1 -> [forward x 3] -> rings 4..6 -> [transmit] -> MSF -> ports
+;                      ^ ring 0: free buffers  | ring 7 + interrupt            |
+;                      +-----------------------+--> XScale --> rings 4..6, 0   +--> ring 0
 ;
-; Descriptor: the one word that stands for a packet on rings 1 to 7.
+; Descriptor: the one word that stands for a packet on rings 1 and 4 to 7.
 ;
 ;    31 30    27 26  25 24            14 13                      0
 ;   +--+--------+------+----------------+-------------------------+
@@ -21,10 +21,10 @@
 ; Longest frame: 1,514 bytes, a datagram of 1,500 behind 14 bytes of Ethernet. All ports have that MTU, so nothing is ever
 ; fragmented. Longer frames (the MAC lets up to 9,018 through) are dropped and counted where they come in.
 ;
-; Scratch rings (full flags, so that a producer can tell), base and words:   0  0x0000 1,024     1..3  0x1000 256 each
-;                                                                          4..6  0x1c00 256 each    7  0x2800 256
+; Scratch rings (full flags, so that a producer can tell), base and words:   0  0x0000 1,024     1  0x1000 512
+;                                                                          4..6  0x1800 256 each    7  0x2400 256
 ; SRAM channel 0   0x00000000  route trie: root of 65,536 words, then nodes of 256 (see ixpemu/xscale/trie.py)
-; SRAM channel 1   0x40000000  3 x 16 bytes, a port each:      | MAC bytes 0..3 | 0, MAC bytes 4..5 | - | - |
+; SRAM channel 1   0x40000000  3 x 8 bytes, a port each:       | MAC bytes 0..3 | 0, MAC bytes 4..5 |
 ;                  0x40000100  next hops, 16 bytes each:       | frame word 0   | frame word 1      | frame word 2 | hop |
 ;                              hop: [31] 1 = to the XScale, [3:0] the reason; [31] 0 = [1:0] the port to leave by
 
@@ -32,7 +32,7 @@
 #define _ROUTER_H_
 
 #define FREE_RING           0
-#define RECEIVE_RING        1           // + port
+#define RECEIVE_RING        1
 #define TRANSMIT_RING       4           // + port
 #define EXCEPTION_RING      7
 
@@ -54,6 +54,9 @@
 #define REASON_LINK         8           // not sent to this port's MAC
 
 #define PORT_TABLE          0x40000000
+
+#define FIRST_FORWARD       1           // microengines of forward.uc, as app.toml has them
+#define LAST_FORWARD        3
 
 // Elements of RBUF and TBUF are 128 bytes (RX_CONTROL, TX_CONTROL [3:2] = 1), 64 of each.
 #define ELEMENT_SHIFT       7

@@ -116,11 +116,11 @@ copy#:
 last_part#:
     alu[$buffer, --, b, number]
     .probe transmitted, number
-    msf[write, $control0, where, control_base, 2], ctx_swap[control_written]
+    msf[write, $control0, where, control_base, 2], sig_done[control_written]
     scratch[put, $buffer, zero, (FREE_RING << 2), 1], sig_done[freed]
     .set_sig turn
     .probe idle, zero
-    ctx_arb[turn, freed], br[poll#]
+    ctx_arb[turn, control_written, freed], br[poll#]
 
 wait_for_room#:
     msf[read, $sequence, sequence_at, 0, 1], ctx_swap[sequence_read]

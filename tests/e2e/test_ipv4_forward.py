@@ -287,8 +287,9 @@ def test_the_fast_path_is_in_the_published_band(router: Make, destination: str, 
     rows = app.chip.state.packets
     per_me = rows["instructions"][rows["port_in"] == 0].sum(axis=0) / 200
     # Receive and transmit as their headers say; forwarding depends on how deep the walk goes.
-    assert per_me[0] == 33 and round(float(per_me[4])) == 32
-    assert per_me[1] == 66 + {1: 0, 2: 3, 3: 5}[trie]
+    assert per_me[0] == 29 and round(float(per_me[4])) == 32
+    # Context 7 of each microengine passes its turns over to the next one, with one instruction more for each.
+    assert float(per_me[1:4].sum()) == 69 + {1: 0, 2: 3, 3: 5}[trie] + 2 / 8
 
 
 def test_the_figures_of_router_h_are_those_of_control_py() -> None:

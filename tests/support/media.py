@@ -123,6 +123,8 @@ class Media:
         self.state.msf.tbuf[start : start + len(words)] = words
 
     def send_element(self, element: int, control: int, me: int = HOST, ctx: int = 0) -> None:
+        # A command carries the packet of its thread.
+        self.state.msf.writer_packet = self.state.engines[me].packet[ctx] if me != HOST else 0
         self.write(0x1800 + 8 * element, control, me, ctx)
         self.write(0x1804 + 8 * element, 0, me, ctx)
 
