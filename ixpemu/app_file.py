@@ -25,7 +25,8 @@ FILE_NAME = "app.toml"
 
 @dataclass(frozen=True, slots=True)
 class MicroengineSettings:
-    """One entry of `me`: the source file of a microengine. `contexts` None leaves the choice to the source."""
+    """One entry of `me`: the source file of a microengine. `contexts` None leaves the choice to the source. `vnops`, `optimise`:
+    insert the no-ops that the hardware needs, move instructions."""
 
     index: int
     image: Path
@@ -34,6 +35,8 @@ class MicroengineSettings:
     include: tuple[Path, ...]
     contexts_origin: Origin
     index_origin: Origin
+    vnops: bool = False
+    optimise: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +224,7 @@ def _microengines(root: Table, folder: Path) -> tuple[MicroengineSettings, ...]:
     found: list[MicroengineSettings] = []
     taken: set[int] = set()
     for table in root.tables("me"):
-        table.allow("index", "image", "contexts", "define", "include")
+        table.allow("index", "image", "contexts", "define", "include", "vnops", "optimise")
         index = _number(table, MICROENGINES, "index", taken)
         contexts = table.get("contexts", int)
         if contexts not in (None, 4, 8):
@@ -237,6 +240,7 @@ def _microengines(root: Table, folder: Path) -> tuple[MicroengineSettings, ...]:
                 index=index, image=_input(table, "image", folder), contexts=contexts, define=dict(define.values),
                 include=(folder, *(folder / text for text in table.words("include"))),
                 contexts_origin=table.origin("contexts"), index_origin=table.origin("index"),
+                vnops=bool(table.get("vnops", bool)), optimise=bool(table.get("optimise", bool)),
             )
         )
     if not found:

@@ -97,6 +97,8 @@ def _image(entry: MicroengineSettings, store: int) -> tuple[Image, tuple[Diagnos
         return Image.load(entry.image, contexts=entry.contexts or 8), ()
     from ixpemu.asm.pipeline import assemble_program
 
-    made = assemble_program(entry.image, include=entry.include, define=entry.define, store=store)
+    made = assemble_program(
+        entry.image, include=entry.include, define=entry.define, store=store, vnops=entry.vnops, optimise=entry.optimise
+    )
     return made.image, made.diagnostics
 

@@ -134,6 +134,13 @@ def assemble_command(
         bool, typer.Option("--repair", help="Where registers do not do, insert moves and keep values in local memory; says "
                            "where, and what it costs.")
     ] = False,
+    vnops: Annotated[
+        bool, typer.Option("--vnops", help="Insert the no-ops that the hardware needs between instructions; says where and why.")
+    ] = False,
+    optimise: Annotated[
+        bool, typer.Option("-O", help="Fill defer slots, and with --vnops put useful instructions where no-ops would be; --list "
+                           "shows what moved.")
+    ] = False,
     live: Annotated[bool, typer.Option("--live", help="Print the live ranges: words against registers and signals.")] = False,
     macro_cost: Annotated[
         bool, typer.Option("--macro-cost", help="Print how many words the expansions of each macro made; part of --json.")
@@ -167,7 +174,7 @@ def assemble_command(
             needs = _pressure(file, include or [], defined, show=not json)
         result = assemble_program(
             file, include=include or [], define=defined, store=store, repair=repair,
-            require_declarations=require_declarations
+            require_declarations=require_declarations, vnops=vnops, optimise=optimise
         )
         target = output if output is not None else file.with_suffix(SUFFIXES[chosen or "ixp"])
         outputs = {"-o": target} | ({} if listing is None else {"--list": listing})
@@ -190,11 +197,14 @@ def assemble_command(
         show_json({
             **({} if needs is None else {"pressure": needs}),
             "image": str(target), "words": len(result.image), "contexts": result.image.contexts,
+            **({} if result.schedule is None else {"schedule": result.schedule.as_json()}),
             "diagnostics": as_json(result.diagnostics),
             **({"macros": [cost.as_json() for cost in result.rows().macros]} if macro_cost else {}),
         })
     if messages != "full" or not json:
         show_diagnostics(result.diagnostics, messages)
+    if result.schedule is not None and messages == "full" and not json:
+        sys.stderr.write("".join(f"{line}\n" for line in result.schedule.lines()))
 
 
 def _store(chip: str | None) -> int:

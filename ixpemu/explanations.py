@@ -31,7 +31,7 @@ FAMILIES: Mapping[int, tuple[str, str]] = {
 # What an example is: source text for the assembler; Python; an app.toml; a command; a program that is run, or watched for races;
 # blocks of an .isa file; or words that nobody can run.
 LANGUAGES = ("asm", "python", "toml", "console", "run", "races", "isa", "text")
-OPTIONS = {"require_declarations": "-R", "repair": "--repair"}
+OPTIONS = {"require_declarations": "-R", "repair": "--repair", "vnops": "--vnops", "optimise": "-O"}
 """What an example for the assembler may ask for, and its option on the command line."""
 
 

@@ -36,15 +36,17 @@ class Allocation:
 
 
 def allocate(
-    program: Program, isa: InstructionSet, findings: Findings, limits: Limits | None = None, steps: int = STEPS
+    program: Program, isa: InstructionSet, findings: Findings, limits: Limits | None = None, steps: int = STEPS,
+    mended: bool = False,
 ) -> Allocation:
-    """Places for all names of a program. Errors go to `findings`, and `AssemblyError` is raised when there are any."""
+    """Places for all names of a program. Errors go to `findings`, and `AssemblyError` is raised when there are any. `mended`:
+    what is used too early is going to be mended, and nothing is said of it here."""
     if program.physical:
         lint_physical(program, isa, findings)
         return Allocation(program, None, {})
     room = limits or Limits.of_contexts(program.contexts)
     webs = live_ranges_of(program, isa, findings)
-    lint(webs.flow, isa, findings)
+    lint(webs.flow, isa, findings, mended)
     return_addresses.check(webs, findings)
     fixed.check(webs, room, findings)
     findings.raise_if_errors()

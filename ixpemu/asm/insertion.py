@@ -30,7 +30,7 @@ class Gaps:
             index + distance for index, one in enumerate(instructions) if idioms.opens_shadow(isa, one.operation)
             for distance in range(1, 2 + idioms.SHADOW)
         }
-        self.tables = _tables(flow)
+        self.tables = jump_tables(flow)
         self.written: dict[int, set[int]] = {}      # instruction -> variables that it, or a directive before it, writes
         for occurrence in flow.occurrences:
             if occurrence.writes:
@@ -61,7 +61,7 @@ class Gaps:
         return not idioms.continues(self.isa, instructions[place].operation)
 
 
-def _tables(flow: Flow) -> set[int]:
+def jump_tables(flow: Flow) -> set[int]:
     """Instructions that a computed jump reaches by their distance from a label: nothing may come before one of them."""
     program, out = flow.program, set[int]()
     labels = sorted(set(program.labels.values()))

@@ -18,11 +18,12 @@ from ixpemu.isa.unseen import Unseen, alike, unseen
 _MANY = 1 << 30         # errors
 
 
-def lint(flow: Flow, isa: InstructionSet, findings: Findings) -> None:
-    """Adds every warning."""
+def lint(flow: Flow, isa: InstructionSet, findings: Findings, mended: bool = False) -> None:
+    """Adds every warning; `mended`: none of what --vnops is going to mend."""
     lints = Lints(flow, trails_of(flow), _effects(flow.program, isa), findings)
     for check in (lint_previous.check, lint_shadows.check, lint_swaps.check, lint_flights.check):
-        check(lints)
+        if not (mended and check is lint_shadows.check):
+            check(lints)
     lint_indirect.check(lints, isa)
     lint_requested.check(lints, isa)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ixpemu.asm.allocate import Allocation
 from ixpemu.asm.flow import File
@@ -18,6 +18,9 @@ from ixpemu.asm.webs import Webs
 from ixpemu.image import Image, LiveRange
 from ixpemu.isa import InstructionSet
 from ixpemu.isa.model import Operation, Target
+
+if TYPE_CHECKING:
+    from ixpemu.asm.schedule_report import Report
 
 _HALF = {File.SRAM_READ: "in", File.SRAM_WRITE: "out", File.DRAM_READ: "in", File.DRAM_WRITE: "out"}
 
@@ -77,6 +80,7 @@ class Listing:
     ranges: tuple[LiveRange, ...] = ()
     end_labels: tuple[str, ...] = ()
     macros: tuple[MacroCost, ...] = field(default=())
+    schedule: Report | None = None
 
     def chain(self, expansion: int) -> tuple[int, ...]:
         """The numbers of the expansions around a word in expansion `expansion`, outermost first."""
@@ -108,6 +112,7 @@ class Listing:
                 {"name": one.name, "register": one.register, "first": one.first, "last": one.last} for one in self.ranges
             ],
             "macros": [cost.as_json() for cost in self.macros],
+            **({} if self.schedule is None else {"schedule": self.schedule.as_json()}),
         }
 
     def _row(self, row: Row) -> dict[str, Any]:
@@ -124,9 +129,11 @@ class Listing:
 
 
 def make_listing(
-    image: Image, operations: Sequence[Operation], allocation: Allocation, isa: InstructionSet, store: int
+    image: Image, operations: Sequence[Operation], allocation: Allocation, isa: InstructionSet, store: int,
+    account: Report | None = None,
 ) -> Listing:
-    """The listing of an image, with the operations that its words were made from."""
+    """The listing of an image, with the operations that its words were made from, and what --vnops and -O did."""
+    said: Mapping[int, Sequence[str]] = {} if account is None else account.remarks
     labels: dict[int, list[str]] = {}
     for name, address in image.labels.items():
         labels.setdefault(address, []).append(name)
@@ -143,11 +150,11 @@ def make_listing(
             address, word, f".word {word:#012x}" if instruction.word is not None else isa.format(operation), instruction.source,
             instruction.origin.span.file, instruction.origin.span.line, tuple(labels.get(address, ())), instruction.expansion,
             tuple(uses.get(address, ())), tuple(dict.fromkeys(_targets(operation, program.labels))), defer, limit,
-            slots.get(address), () if legal else ("not a legal word",),
+            slots.get(address), (*(() if legal else ("not a legal word",)), *said.get(address, ())),
         ))
     return Listing(
         tuple(rows), image.contexts, store, tuple(program.expansions), image.ranges, tuple(labels.get(len(image), ())),
-        macro_costs(program),
+        macro_costs(program), account,
     )
 
 

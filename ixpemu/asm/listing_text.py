@@ -16,6 +16,7 @@ from ixpemu.asm.listing import Listing, Row, Use
 def listing_text(listing: Listing) -> str:
     """The listing as text."""
     lines = [f"; {len(listing.rows)} words, {listing.contexts} contexts"]
+    lines += [] if listing.schedule is None else [f"; {line}" for line in listing.schedule.lines()]
     opened: list[int] = []
     place: tuple[str, int] | None = None
     for row in listing.rows:

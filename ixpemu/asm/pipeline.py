@@ -33,6 +33,7 @@ from ixpemu.isa.model import Operation, Register
 
 if TYPE_CHECKING:
     from ixpemu.asm.listing import Listing
+    from ixpemu.asm.schedule_report import Report
 
 __all__ = ["Assembly", "assemble", "assemble_program", "disassemble"]
 
@@ -49,6 +50,7 @@ class Assembly:
     allocation: Allocation
     operations: list[Operation] = field(default_factory=list)
     store: int = CONTROL_STORE_WORDS
+    schedule: Report | None = None
 
     @property
     def sources(self) -> Sources:
@@ -59,7 +61,7 @@ class Assembly:
         """What every word looks like: the listing as values."""
         from ixpemu.asm.listing import make_listing  # here and below: few assemblies ask for it
 
-        return make_listing(self.image, self.operations, self.allocation, instruction_set(), self.store)
+        return make_listing(self.image, self.operations, self.allocation, instruction_set(), self.store, self.schedule)
 
     def listing(self) -> str:
         """The listing: addresses, words, physical and source text, registers, labels, macros, and where names live."""
@@ -90,16 +92,20 @@ def assemble(
     store: int = CONTROL_STORE_WORDS,
     repair: bool = False,
     require_declarations: bool = False,
+    vnops: bool = False,
+    optimise: bool = False,
 ) -> Image:
     """The image of the source file `path`, or of `text`.
 
     `include`: folders for #include (or one), `define`: symbols as if by #define, `store`: words of the control store that the
     program has to fit, `repair`: insert moves and use local memory where registers do not do, `require_declarations`: a register
-    without a .reg is an error. Raises `AssemblyError`, whose `diagnostics` hold every finding, or `UserError` for a file that
-    cannot be read. For warnings and listings: `assemble_program`.
+    without a .reg is an error, `vnops`: insert the no-ops that the hardware needs time for, `optimise`: fill defer slots, and put
+    useful instructions where no-ops would be. Raises `AssemblyError`, whose `diagnostics` hold every finding, or `UserError` for
+    a file that cannot be read. For warnings and listings: `assemble_program`.
     """
     return assemble_program(
-        path, text=text, include=include, define=define, store=store, repair=repair, require_declarations=require_declarations
+        path, text=text, include=include, define=define, store=store, repair=repair, require_declarations=require_declarations,
+        vnops=vnops, optimise=optimise,
     ).image
 
 
@@ -112,6 +118,8 @@ def assemble_program(
     store: int = CONTROL_STORE_WORDS,
     repair: bool = False,
     require_declarations: bool = False,
+    vnops: bool = False,
+    optimise: bool = False,
 ) -> Assembly:
     """As `assemble`, but with all that was found and made on the way."""
     if path is None and text is None:
@@ -126,7 +134,7 @@ def assemble_program(
         path, text=text, include=include, define=define, findings=findings, require_declarations=require_declarations
     )
     try:
-        return back_end(program, findings, store, repair)
+        return back_end(program, findings, store, repair, vnops, optimise)
     except Stopped:
         raise AssemblyError(*findings.diagnostics) from None
 
@@ -149,7 +157,10 @@ def _definitions(define: object) -> dict[str, str | int | None]:
     return found
 
 
-def back_end(program: Program, findings: Findings, store: int = CONTROL_STORE_WORDS, repair: bool = False) -> Assembly:
+def back_end(
+    program: Program, findings: Findings, store: int = CONTROL_STORE_WORDS, repair: bool = False, vnops: bool = False,
+    optimise: bool = False,
+) -> Assembly:
     """From the program with names to the image. Raises `AssemblyError`, or `Stopped` at the limit of `findings`."""
     isa = instruction_set()
     if repair:
@@ -159,7 +170,13 @@ def back_end(program: Program, findings: Findings, store: int = CONTROL_STORE_WO
         program = mended.program
         for note in mended.notes:
             findings.add(note)
-    allocation = allocate(program, isa, findings)
+    allocation = allocate(program, isa, findings, mended=vnops)
+    account: Report | None = None
+    if vnops or optimise:
+        from ixpemu.asm.schedule import schedule  # here: few assemblies ask for it
+
+        allocation, account = schedule(allocation, isa, findings, vnops=vnops, optimise=optimise)
+        program = allocation.program
     left_open: LeftOpen = {}
     operations = physical(allocation, findings, left_open)
     words = encode(program, operations, isa, findings, store)
@@ -170,7 +187,7 @@ def back_end(program: Program, findings: Findings, store: int = CONTROL_STORE_WO
         MappingProxyType(places.registers(allocation)), tuple(_origin(instruction) for instruction in program.instructions),
         tuple(_probes(allocation)), places.live_ranges(allocation), links,
     )
-    return Assembly(image, tuple(findings.diagnostics), program, allocation, operations, store)
+    return Assembly(image, tuple(findings.diagnostics), program, allocation, operations, store, account)
 
 
 def _origin(instruction: Instruction) -> WordOrigin:

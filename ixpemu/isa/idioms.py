@@ -5,8 +5,10 @@ Here because no mnemonic is named outside of this package. What is to be inserte
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ixpemu.isa.instruction_set import InstructionSet
-from ixpemu.isa.model import Constant, Nothing, Operation, Register, RegisterClass, Word
+from ixpemu.isa.model import Constant, Nothing, Operation, Register, RegisterClass, Token, Word
 
 SHADOW = 3                      # instructions between a write of a local memory pointer and its first use
 _CONTINUING = frozenset(("pop_count_2", "pop_count_3"))
@@ -38,6 +40,19 @@ def point_per_context(temporary: Register, pointer: int, first: int) -> list[Ope
         Operation("local_csr_wr", (Word(f"ACTIVE_LM_ADDR_{pointer}"), temporary)),
         *[Operation("nop")] * SHADOW,
     ]
+
+
+def no_operation() -> Operation:
+    """Does nothing, for one cycle. What the instruction before it left for the next one is gone behind it."""
+    return Operation("nop")
+
+
+def with_slots(operation: Operation, slots: int) -> Operation:
+    """The branch or swap with that many defer slots."""
+    token = Token("defer", (Constant(slots),))
+    if any(one.name.lower() == token.name for one in operation.tokens):
+        return replace(operation, tokens=tuple(token if one.name.lower() == token.name else one for one in operation.tokens))
+    return replace(operation, tokens=(*operation.tokens, token))
 
 
 def uses_pointer(operation: Operation, pointer: int) -> bool:

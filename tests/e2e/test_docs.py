@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ixpemu.asm.pipeline import assemble_program
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PYTHON = (DOCS / "python.md").read_text()
@@ -169,3 +171,10 @@ def test_the_example_of_the_formatting_page_is_laid_out_and_assembles() -> None:
     (source,) = blocks((DOCS / "formatting.md").read_text(), "asm")
     assert format_text(source) == source
     assert assemble_program(text=source).diagnostics == ()
+
+
+def test_the_listing_of_the_optimizer_page() -> None:
+    page = (DOCS / "optimizer.md").read_text()
+    [source], [shown] = blocks(page, "asm"), blocks(page, "text")
+    lines = iter(assemble_program(text=source, vnops=True, optimise=True).listing().splitlines())
+    assert [line for line in shown.splitlines() if line not in lines] == []      # in this order

@@ -38,6 +38,11 @@ def test_passes(name: str, mode: str) -> None:
 
 
 @pytest.mark.parametrize("name", names())
+def test_passes_with_instructions_moved(name: str) -> None:
+    assert outcome(name, "default", vnops=True, optimise=True).problem == ""
+
+
+@pytest.mark.parametrize("name", names())
 def test_passes_uncompiled(name: str, uncompiled: dict[str, Outcome]) -> None:
     assert uncompiled[name].problem == ""
     assert uncompiled[name] == outcome(name, "default")

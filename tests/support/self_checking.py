@@ -60,13 +60,13 @@ class Outcome:
     instructions: int
 
 
-def outcome(name: str, mode: str) -> Outcome:
-    """Assemble and run one program on a fresh chip."""
+def outcome(name: str, mode: str, **options: bool) -> Outcome:
+    """Assemble one program, with `options` of `assemble`, and run it on a fresh chip."""
     paths = sources(name)
     chip = Chip(mode=mode)
     images: dict[int, Image] = {}
     for me, path in paths.items():
-        images[me] = assemble(path, include=[*INCLUDE, path.parent])
+        images[me] = assemble(path, include=[*INCLUDE, path.parent], **options)
         chip.load(me, images[me])
     for port, frames in feeds(list(paths.values())).items():
         chip.ports[port].feed(frames)

@@ -12,7 +12,7 @@ from ixpemu.asm.allocate import Allocation, allocate, physical
 from ixpemu.asm.encode import encode
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.front import read_program
-from ixpemu.asm.listing import registers
+from ixpemu.asm.places import registers
 from ixpemu.asm.program import Fixed, Program
 from ixpemu.diagnostics import AssemblyError, Severity
 from ixpemu.isa import instruction_set
