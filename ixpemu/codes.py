@@ -129,6 +129,7 @@ PAIR_ANY = _code(5023, "a wait for any of several signals with a pair among them
 NEVER_WAITED_FOR = _code(5024, "a signal that is raised and never waited for")
 SIGNAL_AGAIN = _code(5025, "a signal that is raised again before anything has waited for it")
 INDIRECT_COUNT = _code(5026, "a word for indirect_ref with a count that its command has no room for")
+PAIR_HALF = _code(5027, "a wait for one signal of a pair alone")
 RETURN_ADDRESS = _code(5116, "a return by a register that holds no address")
 NO_SIGNAL = _code(5117, "a command without a signal, so that its transfer registers never become free")
 

@@ -6,7 +6,16 @@ know who uses which register.
 
 from __future__ import annotations
 
-from ixpemu.asm import flow_builder, lint_flights, lint_indirect, lint_previous, lint_requested, lint_shadows, lint_swaps
+from ixpemu.asm import (
+    flow_builder,
+    lint_flights,
+    lint_indirect,
+    lint_pairs,
+    lint_previous,
+    lint_requested,
+    lint_shadows,
+    lint_swaps,
+)
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.flow import Flow
 from ixpemu.asm.lint_base import Lints
@@ -21,9 +30,9 @@ _MANY = 1 << 30         # errors
 def lint(flow: Flow, isa: InstructionSet, findings: Findings, mended: bool = False) -> None:
     """Adds every warning; `mended`: none of what --vnops is going to mend."""
     lints = Lints(flow, trails_of(flow), _effects(flow.program, isa), findings)
-    for check in (lint_previous.check, lint_shadows.check, lint_swaps.check, lint_flights.check):
-        if not (mended and check is lint_shadows.check):
-            check(lints)
+    for part in (lint_previous, lint_shadows, lint_swaps, lint_flights, lint_pairs):
+        if not (mended and part is lint_shadows):
+            part.check(lints)
     lint_indirect.check(lints, isa)
     lint_requested.check(lints, isa)
 
