@@ -122,7 +122,7 @@ def _uses(lints: Lints, part: Part, index: int) -> bool:
 
 def _sets(lints: Lints, part: Part, index: int) -> bool:
     effects = lints.effects[index]
-    return effects.looks_up if part is Part.CAM else part in effects.sets or part in effects.delayed
+    return effects.looks_up if part is Part.CAM else part in effects.sets
 
 
 def _claims(lints: Lints, part: Part, index: int) -> bool:

@@ -30,9 +30,11 @@ _MANY = 1 << 30         # errors
 def lint(flow: Flow, isa: InstructionSet, findings: Findings, mended: bool = False) -> None:
     """Adds every warning; `mended`: none of what --vnops is going to mend."""
     lints = Lints(flow, trails_of(flow), _effects(flow.program, isa), findings)
-    for part in (lint_previous, lint_shadows, lint_swaps, lint_flights, lint_pairs):
-        if not (mended and part is lint_shadows):
-            part.check(lints)
+    lint_previous.check(lints)
+    if not mended:
+        lint_shadows.check(lints, isa)
+    for part in (lint_swaps, lint_flights, lint_pairs):
+        part.check(lints)
     lint_indirect.check(lints, isa)
     lint_requested.check(lints, isa)
 

@@ -85,7 +85,7 @@ def pointers_of(register: Register) -> tuple[str, ...]:
     return ()
 
 
-def _csr(isa: InstructionSet, operation: Operation) -> Csr | None:
+def csr_of(isa: InstructionSet, operation: Operation) -> Csr | None:
     """The local CSR that an operation names, by name or by address."""
     for operand in operation.operands[:1]:
         if isinstance(operand, Word):
@@ -98,7 +98,7 @@ def _csr(isa: InstructionSet, operation: Operation) -> Csr | None:
 def set_by(isa: InstructionSet, operation: Operation, variant: Variant) -> frozenset[str]:
     """The keys of what an operation sets and what may not be used at once."""
     if variant.action == _WRITE:
-        csr = _csr(isa, operation)
+        csr = csr_of(isa, operation)
         return frozenset() if csr is None else frozenset(_SET_BY_CSR.get(csr.name, () if csr.shadow else (csr.name,)))
     if variant.action == _LOOKUP:
         named = (token.name.lower() for token in operation.tokens)
@@ -116,7 +116,7 @@ def used_by(isa: InstructionSet, operation: Operation, variant: Variant) -> froz
     elif variant.action == _PREPARED:
         found.add(_WAKEUP)
     elif variant.action in (_READ, _WRITE):
-        csr = _csr(isa, operation)
+        csr = csr_of(isa, operation)
         if csr is not None and csr.indirect:
             found.add(_CSR_CHOICE)
         if csr is not None and variant.action == _READ:

@@ -10,10 +10,10 @@ from enum import Enum
 from typing import TypeGuard
 
 from ixpemu.isa.blocks import Form, Variant
-from ixpemu.isa.idioms import SHADOW
+from ixpemu.isa.hazards import csr_of
 from ixpemu.isa.instruction_set import InstructionSet
 from ixpemu.isa.meaning import meaning_of
-from ixpemu.isa.model import Nothing, Operand, Operation, Register, RegisterClass, Word
+from ixpemu.isa.model import Constant, Nothing, Operand, Operation, Register, RegisterClass, Word
 
 
 class Part(Enum):
@@ -38,7 +38,6 @@ _INDEXED = {
     RegisterClass.SRAM_INDEX: Part.T_INDEX, RegisterClass.DRAM_INDEX: Part.T_INDEX,
     RegisterClass.NEIGHBOR_INDEX: Part.NEIGHBOR_GET,
 }
-_UNDEFINED = {Part.BYTE_INDEX, Part.CRC}      # in their shadow; the CSRs that are two of them at once do not say it
 _WRITES_CSR, _READS_CSR = "csr_write", "csr_read"
 _STEPS = {
     "pop_count_1": ("pop_count1", ()), "pop_count_2": ("pop_count2", ("pop_count1",)),
@@ -50,8 +49,7 @@ _START, _LAST, _SECOND_LAST = "start", "last", "last2"
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """The effects of one operation. `sets` are complete at once, `delayed` only `shadow` instructions later, until when a use
-    gets the old value, or nothing that is defined (`undefined`).
+    """The effects of one operation. How long it takes until what it `sets` is there, is in `ixpemu.isa.hazards`.
 
     `takes_a`, `takes_result`: it uses the A operand or the result of the instruction just before; `sign_of`: as the sign of this
     operand. `gives_a`, `gives_result`: the instruction just behind can use its own. `pure`: all that it does is
@@ -60,9 +58,6 @@ class Unseen:
 
     uses: frozenset[Part] = frozenset()
     sets: frozenset[Part] = frozenset()
-    delayed: frozenset[Part] = frozenset()
-    shadow: int = 0
-    undefined: frozenset[Part] = frozenset()
     takes_a: bool = False
     takes_result: bool = False
     sign_of: int | None = None
@@ -70,8 +65,6 @@ class Unseen:
     gives_result: bool = False
     pure: bool = False
     nowhere: bool = False               # it has a destination, and that is --
-    feeds_crc: bool = False
-    reads_crc: bool = False
     looks_up: bool = False              # in the CAM
     writes_entry: int | None = None     # operand that says which entry of the CAM gets a new tag
     step: str | None = None             # of several instructions that make one result
@@ -87,7 +80,8 @@ class Unseen:
 def alike(operation: Operation) -> tuple[object, ...]:
     """What the effects of an operation depend on: operations of which this is equal have equal effects."""
     tokens = tuple((token.name, *map(_kind, token.arguments)) for token in operation.tokens)
-    return operation.mnemonic, *map(_kind, operation.operands), tokens
+    first = operation.operands[0] if operation.operands and isinstance(operation.operands[0], Constant) else None      # a CSR
+    return operation.mnemonic, first, *map(_kind, operation.operands), tokens
 
 
 def _kind(operand: Operand) -> object:
@@ -103,12 +97,11 @@ def unseen(isa: InstructionSet, operation: Operation) -> Unseen:
     operands = {spec.name: operand for spec, operand in zip(form.operands, operation.operands, strict=False)}
     facts = isa.facts(operation)
     uses = _operands(operation, variant)
-    sets: set[Part] = set()
-    delayed, shadow = _csr(isa, operation, variant, uses)
+    sets = _csr(isa, operation, variant, uses)
     for token in operation.tokens:
         for number, part in enumerate(_POINTERS):
             if token.name.lower() == f"lm_addr{number}":
-                delayed, shadow = delayed | {part}, SHADOW
+                sets.add(part)
     nowhere = isinstance(operands.get("dest"), Nothing)
     latches = {part for name, part in _LATCHES.items() if name in variant.writes}
     sets |= latches
@@ -127,13 +120,13 @@ def unseen(isa: InstructionSet, operation: Operation) -> Unseen:
     gives_a = meaning.hands_a and not meaning.computes_carry and not isinstance(operands.get("a"), Nothing)
     steps = _step(form, variant, operation)
     return Unseen(
-        frozenset(uses), frozenset(sets), frozenset(delayed), shadow, frozenset(delayed & _UNDEFINED),
+        frozenset(uses), frozenset(sets),
         takes_a="previous.a" in meaning.reads, takes_result=takes_result,
         sign_of=_index(form, "b") if signed and isinstance(operands.get("b"), Register) else None,
         gives_a=gives_a, gives_result="previous.alu" in variant.writes,
         pure=variant.action is None and not latches and facts.branch is None and "dest" in {spec.name for spec in form.operands}
         and not any(isinstance(one, Register) and one.post for one in operation.operands),
-        nowhere=nowhere, feeds_crc=crc, reads_crc=variant.action == _READS_CSR and Part.CRC in uses,
+        nowhere=nowhere,
         looks_up=variant.action == "cam_lookup",
         writes_entry=_index(form, "entry") if variant.action == "cam_write" else None,
         step=steps[0], steps_before=steps[1], consecutive=steps[2], shape=steps[0] is not None and not steps[2], sources=steps[3],
@@ -177,18 +170,18 @@ def _operands(operation: Operation, variant: Variant) -> set[Part]:
     return uses
 
 
-def _csr(isa: InstructionSet, operation: Operation, variant: Variant, uses: set[Part]) -> tuple[set[Part], int]:
-    """What a write of a CSR sets, and how late; a read adds to `uses`."""
+def _csr(isa: InstructionSet, operation: Operation, variant: Variant, uses: set[Part]) -> set[Part]:
+    """What a write of a CSR sets; a read adds to `uses`."""
     if variant.action not in (_WRITES_CSR, _READS_CSR):
-        return set(), 0
-    csr = next((isa.csr(one.text) for one in operation.operands if isinstance(one, Word)), None)
+        return set()
+    csr = csr_of(isa, operation)
     if csr is None:
-        return set(), 0
+        return set()
     parts = parts_of(csr.name)
     if variant.action == _READS_CSR:
         uses |= parts
-        return set(), 0
-    return parts, csr.shadow
+        return set()
+    return parts
 
 
 def parts_of(csr: str) -> set[Part]:
