@@ -14,6 +14,7 @@ import typer
 COMMANDS = {
     "asm": "cli_asm", "dis": "cli_asm", "link": "cli_link", "run": "cli_run", "trace": "cli_trace", "diff": "cli_trace",
     "isa": "cli_isa", "bench": "cli_bench", "experiment": "cli_experiment", "explain": "cli_explain", "fmt": "cli_fmt",
+    "lint": "cli_lint",
 }
 
 

@@ -78,6 +78,7 @@ PHYSICAL = _code(4009, "a physical name in an ordinary program, or the other way
 REGISTER_UNDECLARED = _code(4011, "a register that is not declared, where declarations are required")
 REMOTE_NAME = _code(4012, "a name that is known only when the program is linked, where that is too late")
 MEMORY = _code(4013, "named memory that cannot be")
+NEVER_REFERENCED = _code(4014, "a register or signal that is declared and never used")
 CONDITION_ALWAYS = _code(4010, "a run-time comparison that always comes out the same")
 
 DEFER_SLOT = _code(4101, "an instruction that may not stand in a defer slot")

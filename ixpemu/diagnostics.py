@@ -59,16 +59,21 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A change of a source text: `length` characters from a column on, in one line, become `text`, which may be lines.
+    """A change of a source text: what is written from a column on, in one line, becomes `text`.
 
-    `length` is 0 where something is put in. Lines and columns count from 1 in the text that was read.
+    `written` is what has to stand there, or the file is not the one that was read. Lines and columns count from 1.
     """
 
     file: str
     line: int
     column: int
-    length: int
+    written: str
     text: str
+
+    @property
+    def length(self) -> int:
+        """How many characters are replaced."""
+        return len(self.written)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,9 @@ FAMILIES: Mapping[int, tuple[str, str]] = {
 }
 """By the thousands of the number: the TOML file, and what the family is about."""
 
-# What an example is: source text for the assembler; Python; an app.toml; a command; a program that is run, or watched for races;
-# blocks of an .isa file; or words that nobody can run.
-LANGUAGES = ("asm", "python", "toml", "console", "run", "races", "isa", "text")
+# What an example is: source text for the assembler, or for `ixpemu lint`; Python; an app.toml; a command; a program that is run,
+# or watched for races; blocks of an .isa file; or words that nobody can run.
+LANGUAGES = ("asm", "lint", "python", "toml", "console", "run", "races", "isa", "text")
 OPTIONS = {"require_declarations": "-R", "repair": "--repair", "vnops": "--vnops", "optimise": "-O"}
 """What an example for the assembler may ask for, and its option on the command line."""
 

@@ -26,7 +26,7 @@ from ixpemu.asm.scope import Kind, Labels, Scopes, register_class
 from ixpemu.asm.source import Line
 from ixpemu.asm.syntax import Node
 from ixpemu.codes import EXPRESSION, OPERAND_KIND, OPERAND_RANGE, PHYSICAL, REMOTE_NAME
-from ixpemu.diagnostics import Note
+from ixpemu.diagnostics import Edit, Note
 from ixpemu.isa import InstructionSet, parse_physical_operand
 from ixpemu.isa.model import Constant, Register, RegisterClass, Target
 
@@ -45,9 +45,11 @@ class ConstantReader:
         self.memory_addresses: dict[str, Literal] = {}      # of named local memory, by name in lower case
 
     def refuse(
-        self, code: int, message: str, place: OperandPlace, help: str | None = None, notes: tuple[Note, ...] = ()
+        self, code: int, message: str, place: OperandPlace, help: str | None = None, notes: tuple[Note, ...] = (),
+        edits: tuple[Edit, ...] = (),
     ) -> Refused:
-        self._findings.error(code, message, place.origin(), help=help if help is not None else place.advice, notes=notes)
+        advice = help if help is not None else place.advice
+        self._findings.error(code, message, place.origin(), help=advice, notes=notes, edits=edits)
         return Refused()
 
     def meant(self, node: Node) -> Node:

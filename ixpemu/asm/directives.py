@@ -6,7 +6,6 @@ yet have a message of their own, so that nobody takes them for a typing mistake.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -32,6 +31,7 @@ from ixpemu.asm.program import (
 )
 from ixpemu.asm.scope import Declaration, Kind, Scopes, register_class
 from ixpemu.asm.source import Line
+from ixpemu.asm.suggestions import Near, nearest
 from ixpemu.asm.syntax import Node, Statement
 from ixpemu.codes import AGGREGATE, ASSERTION, DIRECTIVE_UNKNOWN, NUMBER, PHYSICAL, SCOPE_UNBALANCED
 from ixpemu.diagnostics import Note
@@ -97,10 +97,12 @@ class Directives(DirectiveReader):
             action(statement)
             return
         known = [*self.actions, *UNSUPPORTED, *self._others]
-        close = [_OTHER_WORDS[name]] if name in _OTHER_WORDS else difflib.get_close_matches(name, known, 1)
+        near = Near(_OTHER_WORDS[name], True) if name in _OTHER_WORDS else nearest(name, known)
+        origin = statement.line.origin(head.start, head.end)
         self._findings.error(
-            DIRECTIVE_UNKNOWN, f"there is no directive `{head.text}`", statement.line.origin(head.start, head.end),
-            help=f"did you mean `{close[0]}`?" if close else "docs/statements.md lists all there are",
+            DIRECTIVE_UNKNOWN, f"there is no directive `{head.text}`", origin,
+            help="docs/statements.md lists all there are" if near is None else f"did you mean `{near.name}`?",
+            edits=() if near is None else near.edits(origin, head.text),
         )
 
     # Declarations

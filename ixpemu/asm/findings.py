@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from ixpemu import codes
-from ixpemu.diagnostics import MOST_ALSO, AssemblyError, Diagnostic, MacroFrame, Note, Origin, Severity, Span
+from ixpemu.diagnostics import MOST_ALSO, AssemblyError, Diagnostic, Edit, MacroFrame, Note, Origin, Severity, Span
 
 MOST_ERRORS = 20
 _MOST_REPEATS = 1000
@@ -76,7 +76,9 @@ class Findings:
             return False
         first = self.diagnostics[position]
         if len(first.also) < MOST_ALSO:
-            self.diagnostics[position] = replace(first, also=(*first.also, diagnostic.origin))
+            self.diagnostics[position] = replace(
+                first, also=(*first.also, diagnostic.origin), edits=first.edits + diagnostic.edits
+            )
         return True
 
     def wants(self, code: int, origin: Origin | None) -> bool:
@@ -89,16 +91,18 @@ class Findings:
         return -code in here if code in codes.ON_REQUEST else code not in here
 
     def error(
-        self, code: int, message: str, origin: Origin | None, *, help: str | None = None, notes: tuple[Note, ...] = ()
+        self, code: int, message: str, origin: Origin | None, *, help: str | None = None, notes: tuple[Note, ...] = (),
+        edits: tuple[Edit, ...] = (),
     ) -> None:
         """Adds an error."""
-        self.add(Diagnostic(code, message, Severity.ERROR, origin, help, notes))
+        self.add(Diagnostic(code, message, Severity.ERROR, origin, help, notes, edits=edits))
 
     def warning(
-        self, code: int, message: str, origin: Origin | None, *, help: str | None = None, notes: tuple[Note, ...] = ()
+        self, code: int, message: str, origin: Origin | None, *, help: str | None = None, notes: tuple[Note, ...] = (),
+        edits: tuple[Edit, ...] = (),
     ) -> None:
         """Adds a warning."""
-        self.add(Diagnostic(code, message, Severity.WARNING, origin, help, notes))
+        self.add(Diagnostic(code, message, Severity.WARNING, origin, help, notes, edits=edits))
 
     @property
     def errors(self) -> int:

@@ -5,7 +5,6 @@ It strings the stages together, finds the labels, and owns nothing else of what 
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,10 +19,11 @@ from ixpemu.asm.operands import OperandReader
 from ixpemu.asm.output import Output
 from ixpemu.asm.parser import parse_line
 from ixpemu.asm.preprocess import Preprocessed, preprocess
-from ixpemu.asm.preprocess_text import WORDS
+from ixpemu.asm.preprocess_text import WORDS, matching
 from ixpemu.asm.program import Expansion, Program
 from ixpemu.asm.scope import Labels, Scopes
 from ixpemu.asm.source import Line
+from ixpemu.asm.suggestions import joined, nearest, replacement
 from ixpemu.asm.syntax import Node, Statement
 from ixpemu.codes import (
     DIRECTIVE_UNSUPPORTED,
@@ -35,7 +35,7 @@ from ixpemu.codes import (
     MACRO_UNKNOWN,
     SYNTAX,
 )
-from ixpemu.diagnostics import AssemblyError, Diagnostic, Note, Origin, Severity, Sources, Span, UserError
+from ixpemu.diagnostics import AssemblyError, Diagnostic, Edit, Note, Origin, Severity, Sources, Span, UserError
 from ixpemu.files import MOST_TEXT, decode, read_bytes
 from ixpemu.isa import InstructionSet, instruction_set
 
@@ -163,14 +163,27 @@ def _report_macro(line: Line, call: re.Match[str], preprocessed: Preprocessed, f
     if instruction_set().lookup(name) is not None:
         findings.error(
             MACRO_UNKNOWN, f"`{name}` is an instruction, and its operands stand in square brackets",
-            line.origin(call.start(1), call.end(1)), help=f"write `{name}[...]`",
+            line.origin(call.start(1), call.end(1)), help=f"write `{name}[...]`", edits=_square(line, call.end() - 1),
         )
         return
-    close = difflib.get_close_matches(name.lower(), preprocessed.macros, 1)
+    near = nearest(name.lower(), preprocessed.macros)
     help_text = "include the file that defines it before this line; instructions take square brackets"
-    if close:
-        help_text = f"did you mean `{next(iter(preprocessed.macros[close[0]].values())).name}`?"
-    findings.error(MACRO_UNKNOWN, f"there is no macro `{name}`", line.origin(call.start(1), call.end(1)), help=help_text)
+    origin = line.origin(call.start(1), call.end(1))
+    edits: tuple[Edit, ...] = ()
+    if near is not None:
+        meant = next(iter(preprocessed.macros[near.name].values())).name
+        help_text, edits = f"did you mean `{meant}`?", near.edits(origin, name, meant)
+    findings.error(MACRO_UNKNOWN, f"there is no macro `{name}`", origin, help=help_text, edits=edits)
+
+
+def _square(line: Line, opening: int) -> tuple[Edit, ...]:
+    """The edits that make square brackets of the parentheses around operands."""
+    closing = matching(line.text, opening)
+    if closing is None:
+        return ()
+    return joined(
+        replacement(line.origin(opening, opening + 1), "(", "["), replacement(line.origin(closing, closing + 1), ")", "]")
+    )
 
 
 def _remains(line: Line) -> Statement:
@@ -229,7 +242,7 @@ def lower(
         Expansion(call.macro, call.call, parent)
         for call, parent in zip(preprocessed.calls, preprocessed.parents[1:], strict=True)
     ]
-    program.symbols, program.signals = scopes.symbols, scopes.signals
+    program.symbols, program.signals, program.declarations = scopes.symbols, scopes.signals, scopes.declared
 
 
 def _define_labels(statements: Sequence[Statement], labels: Labels) -> list[list[str]]:

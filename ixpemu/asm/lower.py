@@ -7,7 +7,6 @@ be read together, is for the encoder and the allocator to say. Not a mnemonic is
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from ixpemu.asm.operand_place import OperandPlace, Refused
 from ixpemu.asm.operands import OperandReader, as_word, listed
 from ixpemu.asm.program import Instruction
 from ixpemu.asm.source import Line
+from ixpemu.asm.suggestions import nearest
 from ixpemu.asm.syntax import Node, Statement
 from ixpemu.codes import INSTRUCTION_PLANNED, MNEMONIC_UNKNOWN, OPERAND_COUNT, OPERAND_WORD, OPTION_ARGUMENT, OPTION_UNKNOWN
 from ixpemu.isa import Form, InstructionSet, TokenSpec
@@ -133,12 +133,14 @@ class Lowering:
                 help=_PLANNED,
             )
             return
-        close = difflib.get_close_matches(head.text.lower(), [*self._forms, *self._macros], 1, 0.6)
+        near = nearest(head.text.lower(), [*self._forms, *self._macros])
         help_text = "if it is a macro, include the file that defines it before this line"
-        if close:
-            help_text = f"did you mean `{close[0]}`?"
+        if near is not None:
+            help_text = f"did you mean `{near.name}`?"
+        origin = line.origin(head.start, head.end)
         self._findings.error(
-            MNEMONIC_UNKNOWN, f"there is no instruction `{head.text}`", line.origin(head.start, head.end), help=help_text
+            MNEMONIC_UNKNOWN, f"there is no instruction `{head.text}`", origin, help=help_text,
+            edits=() if near is None else near.edits(origin, head.text),
         )
 
     def _choose(self, statement: Statement, forms: tuple[_Shape, ...]) -> Form | None:
@@ -215,17 +217,19 @@ class Lowering:
                 help=_PLANNED,
             )
             return
-        close = difflib.get_close_matches(texts[position], spelled, 1, 0.5)
+        near = nearest(texts[position].lower(), spelled, 0.5)
         known = listed(sorted(spelled.values()))
         message = f"`{mnemonic}` knows no `{written}`"
         help_text: str | None = f"it knows {known}"
-        if close:
-            help_text = f"did you mean `{spelled[close[0]]}`? {help_text}"
+        if near is not None:
+            help_text = f"did you mean `{spelled[near.name]}`? {help_text}"
         if len(spelled) == 1:
             message, help_text = f"`{written}` cannot stand here: operand {position + 1} of this `{mnemonic}` is {known}", None
         elif any((position, texts[position]) in shape.pairs() for shape in self._forms[mnemonic.lower()]):
             message = f"`{mnemonic}` with {len(texts)} operands knows no `{written}`"
-        self._findings.error(OPERAND_WORD, message, line.origin(node.start, node.end), help=help_text)
+        origin = line.origin(node.start, node.end)
+        edits = () if near is None else near.edits(origin, written, spelled[near.name])
+        self._findings.error(OPERAND_WORD, message, origin, help=help_text, edits=edits)
 
     def _option(self, line: Line, node: Node, form: Form, mnemonic: str, before: list[Token]) -> Token:
         name = node.text.lower()
@@ -233,12 +237,13 @@ class Lowering:
         spec = next((token for token in form.tokens if token.name.lower() == name), None)
         if spec is None:
             names = [token.name for token in form.tokens]
-            close = difflib.get_close_matches(name, names, 1)
+            near = nearest(name, names)
             takes = f"it takes {listed(names)}" if names else "it takes none"
             words = ", ".join(word for _, word in form.literals)
             raise self._operands.refuse(
                 OPTION_UNKNOWN, f"`{mnemonic}{f'[{words}]' if words else ''}` takes no option `{node.text}`", place,
-                f"did you mean `{close[0]}`? {takes}" if close else takes,
+                takes if near is None else f"did you mean `{near.name}`? {takes}",
+                edits=() if near is None else near.edits(line.origin(node.start, node.start + len(node.text)), node.text),
             )
         if any(token.name == spec.name for token in before):
             raise self._operands.refuse(OPTION_UNKNOWN, f"the option `{spec.name}` is there twice", place)

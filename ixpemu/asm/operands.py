@@ -6,7 +6,6 @@ field is the encoder's.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 from ixpemu.asm.constants import CONSTANTS, ConstantReader
@@ -14,6 +13,7 @@ from ixpemu.asm.operand_place import OperandPlace, Refused
 from ixpemu.asm.program import Half, Symbol
 from ixpemu.asm.scope import spoken
 from ixpemu.asm.source import Line
+from ixpemu.asm.suggestions import nearest, replacement
 from ixpemu.asm.syntax import Node
 from ixpemu.codes import OPERAND_KIND, OPERAND_RANGE, OPERAND_WORD, PHYSICAL, REGISTER_HALF
 from ixpemu.diagnostics import Note
@@ -85,10 +85,11 @@ class OperandReader(ConstantReader):
             if word.lower() == text.lower():
                 return Word(word)
         spelled = {word.lower(): word for word in spec.words}
-        close = difflib.get_close_matches(text.lower(), spelled, 1, 0.5)
+        near = nearest(text.lower(), spelled, 0.5)
         raise self.refuse(
             OPERAND_WORD, f"`{text}` cannot stand here: {place.what} is one of {listed(spec.words)}", place,
-            f"did you mean `{spelled[close[0]]}`?" if close else None,
+            None if near is None else f"did you mean `{spelled[near.name]}`?",
+            edits=() if near is None else near.edits(place.origin(), text, spelled[near.name]),
         )
 
     def _register_or_constant(self, place: OperandPlace, spec: OperandSpec) -> Operand:
@@ -154,7 +155,10 @@ class OperandReader(ConstantReader):
         node = place.node
         if node.kind != "label_address":
             help_text = f"labels end in #: `{node.text}#`" if node.kind == "name" else None
-            raise self.refuse(OPERAND_KIND, f"`{place.text()}` is no label, and {place.what} is one", place, help_text)
+            raise self.refuse(
+                OPERAND_KIND, f"`{place.text()}` is no label, and {place.what} is one", place, help_text,
+                edits=replacement(place.origin(), node.text, f"{node.text}#") if node.kind == "name" else (),
+            )
         return self._label(place.line, node)
 
     def signal(self, place: OperandPlace) -> Operand:
@@ -186,10 +190,11 @@ class OperandReader(ConstantReader):
         if csr is not None:
             return Word(csr.name)
         names = {known.name.lower(): known.name for known in self._isa.csrs if known.space == space}
-        close = difflib.get_close_matches(node.text.lower(), names, 1)
+        near = nearest(node.text.lower(), names)
         raise self.refuse(
             OPERAND_WORD, f"there is no {space} CSR `{node.text}`", place,
-            f"did you mean `{names[close[0]]}`?" if close else "a CSR can also be given by its address, a constant",
+            "a CSR can also be given by its address, a constant" if near is None else f"did you mean `{names[near.name]}`?",
+            edits=() if near is None else near.edits(place.origin(), node.text, names[near.name]),
         )
 
     def _shift(self, place: OperandPlace) -> Operand:

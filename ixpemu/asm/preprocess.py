@@ -8,7 +8,6 @@ called which.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from ixpemu.asm.preprocess_names import Names
 from ixpemu.asm.preprocess_symbols import linked_names, predefined
 from ixpemu.asm.preprocess_text import Define, RunawayLine, matching, split_arguments, stripped
 from ixpemu.asm.source import Line
+from ixpemu.asm.suggestions import nearest
 from ixpemu.codes import (
     CONDITION_VALUE,
     DEFINED_TWICE,
@@ -341,8 +341,9 @@ class Preprocessor:
             self.findings.error(HASH_BLOCK_UNOPENED, f"#{word} without {opener}", origin)
             return
         known = [*self._names.actions, "include", *OPENING, *FOLLOWING, "macro", "endm", *_LOOPS, "endloop"]
-        close = difflib.get_close_matches(word, known, 1)
+        near = nearest(word, known)
         self.findings.error(
             HASH_UNKNOWN, f"there is no directive `#{hash_word.group(1)}`", origin,
-            help=f"did you mean `#{close[0]}`?" if close else None,
+            help=None if near is None else f"did you mean `#{near.name}`?",
+            edits=() if near is None else near.edits(origin, f"#{hash_word.group(1)}", f"#{near.name}"),
         )

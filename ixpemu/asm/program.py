@@ -224,6 +224,7 @@ class Program:
     labels: dict[str, int] = field(default_factory=dict)
     symbols: dict[str, Symbol] = field(default_factory=dict)
     signals: dict[str, SignalSymbol] = field(default_factory=dict)
+    declarations: list[tuple[str, Origin]] = field(default_factory=list)    # names of .reg and .sig, used or not
     xfer_orders: list[XferOrder] = field(default_factory=list)
     probes: list[Probe] = field(default_factory=list)
     imports: list[str] = field(default_factory=list)            # .import_var

@@ -8,7 +8,6 @@ describes.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -16,6 +15,7 @@ from enum import Enum
 from ixpemu.asm.expressions import signed
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.program import Half, SignalSymbol, Symbol
+from ixpemu.asm.suggestions import nearest
 from ixpemu.asm.syntax import Node
 from ixpemu.codes import (
     AGGREGATE,
@@ -27,7 +27,7 @@ from ixpemu.codes import (
     SCOPE_UNBALANCED,
     SIGNAL_UNDECLARED,
 )
-from ixpemu.diagnostics import Note, Origin
+from ixpemu.diagnostics import Edit, Note, Origin
 from ixpemu.isa.model import RegisterClass
 
 _PREFIXES = {"$$": RegisterClass.DRAM, "$": RegisterClass.SRAM, "@": RegisterClass.ABSOLUTE, "n$": RegisterClass.NEIGHBOR}
@@ -106,6 +106,7 @@ class Scopes:
         self._open = [_Scope(0, None)]
         self._count = 1
         self._any_synonyms = False
+        self.declared: list[tuple[str, Origin]] = []        # what belongs to this program and is not volatile
         self.linked: dict[str, tuple[str, Origin]] = {}     # in lower case: names of the linker, as declared
 
     def begin(self, origin: Origin) -> None:
@@ -145,6 +146,8 @@ class Scopes:
             self._report_twice(declaration.spelling, declaration.origin, synonym[1])
             return
         names[key] = declaration
+        if not (declaration.volatile or declaration.remote or declaration.visible):
+            self.declared.append((declaration.spelling, declaration.origin))
 
     def _find(self, kind: Kind, spelling: str) -> tuple[_Scope, Declaration] | None:
         key = spelling.lower()
@@ -274,10 +277,11 @@ class Scopes:
 
     def _report_undeclared(self, spelling: str, origin: Origin) -> None:
         names = {name: one.spelling for scope in self._open for name, one in scope.names[Kind.REGISTER].items()}
-        close = difflib.get_close_matches(spelling.lower(), names, 1)
+        near = nearest(spelling.lower(), names)
         self._findings.error(
             REGISTER_UNDECLARED, f"the register `{spelling}` is not declared", origin,
-            help=f"did you mean `{names[close[0]]}`?" if close else f"declare it: `.reg {spelling}`",
+            help=f"declare it: `.reg {spelling}`" if near is None else f"did you mean `{names[near.name]}`?",
+            edits=() if near is None else near.edits(origin, spelling, names[near.name]),
         )
 
     def signal(self, spelling: str, origin: Origin) -> SignalSymbol | None:
@@ -306,10 +310,11 @@ class Scopes:
             )
             return
         names = {name: declaration.spelling for scope in self._open for name, declaration in scope.names[Kind.SIGNAL].items()}
-        close = difflib.get_close_matches(spelling.lower(), names, 1)
+        near = nearest(spelling.lower(), names)
         self._findings.error(
             SIGNAL_UNDECLARED, f"the signal `{spelling}` is not declared", origin,
-            help=f"did you mean `{names[close[0]]}`?" if close else f"declare it: `.sig {spelling}`",
+            help=f"declare it: `.sig {spelling}`" if near is None else f"did you mean `{names[near.name]}`?",
+            edits=() if near is None else near.edits(origin, spelling, names[near.name]),
         )
 
     def take_address(self, symbol: Symbol | SignalSymbol) -> None:
@@ -375,18 +380,21 @@ class Labels:
             self._missing.add(spelling.lower())
             hidden = self._names.get(spelling.lower())
             notes: tuple[Note, ...] = ()
-            help_text = self._close(spelling)
+            near = nearest(spelling.lower(), self._names)
+            edits: tuple[Edit, ...] = ()
+            help_text = f"define it with `{spelling}:` before an instruction"
+            if near is not None:
+                meant = self._names[near.name][0].name
+                meant = meant.partition("!")[2] or meant
+                help_text, edits = f"did you mean `{meant}`?", near.edits(origin, spelling, meant)
             if hidden:
+                edits = ()
                 notes = (Note("a macro has a label of this name, but that is its own", hidden[0].origin),)
                 help_text = f"define it with `{spelling}:`, or give the macro a label as an argument"
-            self._findings.error(LABEL_UNDEFINED, f"there is no label `{spelling}`", origin, help=help_text, notes=notes)
+            self._findings.error(
+                LABEL_UNDEFINED, f"there is no label `{spelling}`", origin, help=help_text, notes=notes, edits=edits
+            )
         return name
-
-    def _close(self, spelling: str) -> str:
-        close = difflib.get_close_matches(spelling.lower(), self._names, 1)
-        if close:
-            return f"did you mean `{self._names[close[0]][0].name.partition('!')[2] or self._names[close[0]][0].name}`?"
-        return f"define it with `{spelling}:` before an instruction"
 
     def place(self, name: str, index: int) -> None:
         """Says that a label, by its unique name, stands before instruction `index`."""

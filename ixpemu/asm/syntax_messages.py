@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 from ixpemu.asm.findings import Findings
 from ixpemu.asm.source import Line
+from ixpemu.asm.suggestions import insertion, replacement
 from ixpemu.codes import SYNTAX
+from ixpemu.diagnostics import Edit
 
 
 class Scanned(NamedTuple):
@@ -52,19 +54,37 @@ def report(line: Line, tokens: list[Scanned], failure: Failure, spellings: Mappi
             findings.error(
                 SYNTAX, f"this `{bracket.text}` is never closed", line.origin(bracket.start, bracket.start + 1),
                 help=f"write the `{closing}` that belongs to it; a list may go on in the next line behind a comma",
+                edits=insertion(line, len(line.text.rstrip()), closing) if len(open_brackets) == 1 else (),
             )
             return
         where = len(line.text.rstrip())
         findings.error(
             SYNTAX, f"the line ends too soon: {_expected(failure, spellings)}", line.origin(max(0, where - 1), where),
-            help=_end_help(tokens),
+            help=_end_help(tokens), edits=insertion(line, where, ":") if _end_help(tokens) is not None else (),
         )
         return
     token = tokens[at]
     origin = line.origin(token.start, token.start + len(token.text))
     previous = tokens[at - 1] if at else None
     message, help_text = _reason(token, previous, failure, bool(open_brackets), spellings)
-    findings.error(SYNTAX, message, origin, help=help_text)
+    findings.error(SYNTAX, message, origin, help=help_text, edits=_edits(line, tokens, failure, bool(open_brackets)))
+
+
+def _edits(line: Line, tokens: list[Scanned], failure: Failure, inside: bool) -> tuple[Edit, ...]:
+    """What would mend the line where one character is missing or too many; the cases of `_reason` of which that can be said."""
+    token, accepted = tokens[failure.token], failure.accepted
+    previous = tokens[failure.token - 1] if failure.token else None
+    if token.kind == "OTHER":
+        return ()
+    if previous is not None and previous.kind == "LABEL" and "COLON" in accepted and len(accepted) == 1:
+        return insertion(line, previous.start + len(previous.text), ":")
+    if token.kind in ("NAME", "NUMBER", "REGISTER", "INDEX", "LABEL", "__ANON_1") and "COMMA" in accepted:
+        return insertion(line, previous.start + len(previous.text), ",") if inside and previous is not None else ()
+    if token.kind == "COLON" and previous is not None and previous.kind == "NAME" and failure.token == 1:
+        return insertion(line, previous.start + len(previous.text), "#")
+    if token.kind in ("RSQB", "RPAR") and not inside:
+        return replacement(line.origin(token.start, token.start + 1), token.text, "")
+    return ()
 
 
 def _end_help(tokens: list[Scanned]) -> str | None:

@@ -97,7 +97,10 @@ def test_case(path, tmp_path, monkeypatch, update_goldens):
 
 
 # Diagnostics of the assembler's front end that no text can show, with the reason.
-NOT_IN_CORPUS: dict[int, str] = {3008: "every instruction has its block; tests/unit/test_asm_pipeline.py plans one"}
+NOT_IN_CORPUS: dict[int, str] = {
+    3008: "every instruction has its block; tests/unit/test_asm_pipeline.py plans one",
+    4014: "only `ixpemu lint` tells it; tests/unit/test_lint.py",
+}
 
 
 def test_every_diagnostic_of_the_front_end_has_a_case():

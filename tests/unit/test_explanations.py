@@ -72,7 +72,7 @@ def test_what_is_only_text() -> None:
     assert {found.code for found in of("text")} == ONLY_TEXT
     for found in ALL:
         if 1000 <= found.code < 6000:
-            assert (found.language == "asm") != (found.code in NOT_ASSEMBLED), found.label
+            assert (found.language in ("asm", "lint")) != (found.code in NOT_ASSEMBLED), found.label
 
 
 def told_by_the_assembler(found: Explanation, text: str) -> list[str]:
@@ -89,6 +89,20 @@ def test_source_text(found: Explanation, place: Path) -> None:
     put_files(found, place)
     assert set(told_by_the_assembler(found, found.bad)) == {found.label, *found.others}
     assert told_by_the_assembler(found, found.good) == []
+
+
+@pytest.mark.parametrize("found", of("lint"), ids=named)
+def test_linted_text(
+    found: Explanation, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for text, code in ((found.bad, 1), (found.good, 0)):
+        (place / "example.uc").write_text(text, encoding="utf-8")
+        assert told_by_the_assembler(found, text) == []
+        monkeypatch.setattr(sys, "argv", ["ixpemu", "lint", "example.uc"])
+        with pytest.raises(SystemExit) as left:
+            main()
+        assert (left.value.code or 0) == code
+        assert (found.label in capsys.readouterr().out) == bool(code)
 
 
 def told(action: object, *arguments: object) -> list[str]:

@@ -21,7 +21,7 @@ FOUND = Diagnostic(
     4001, "there is no label `lop#`", Severity.ERROR, Origin(Span("lib.uc", 3, 4, 5), INNER), "did you mean `loop#`?",
     (Note("it is here", Origin(Span("lib.uc", 9, 1, 6))), Note("case does not count")),
     (Origin(Span("lib.uc", 3, 4, 5), (MacroFrame("inner", Span("main prog.uc", 14)),)), Origin(Span("/tmp/x.uc", 2))),
-    (Edit("lib.uc", 3, 4, 4, "loop#"), Edit("lib.uc", 5, 1, 0, "nop\n")),
+    (Edit("lib.uc", 3, 4, "lop#", "loop#"), Edit("lib.uc", 5, 1, "", "nop\n")),
 )
 PLACELESS = Diagnostic(6001, "no file", Severity.WARNING)
 BROKEN = (
