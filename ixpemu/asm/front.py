@@ -242,6 +242,7 @@ def lower(
         Expansion(call.macro, call.call, parent)
         for call, parent in zip(preprocessed.calls, preprocessed.parents[1:], strict=True)
     ]
+    program.kept = frozenset(preprocessed.kept)
     program.symbols, program.signals, program.declarations = scopes.symbols, scopes.signals, scopes.declared
 
 

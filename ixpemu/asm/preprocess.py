@@ -50,8 +50,8 @@ class Preprocessed:
     """The statements in order.
 
     `parents[n]` is the expansion that called expansion n; 0 is no expansion, its own parent. `calls[n]` is the call that made
-    expansion n + 1. `defines` and `macros`: the
-    names at the end, by their lower case; macros by their number of parameters too.
+    expansion n + 1. `defines` and `macros`: the names at the end, by their lower case; macros by their number of parameters too.
+    `kept`: the places, file, line and expansions, of what `#pragma optimize(off)` says is not to be moved.
     """
 
     lines: list[Line] = field(default_factory=list)
@@ -60,6 +60,7 @@ class Preprocessed:
     sources: Sources = field(default_factory=Sources)
     defines: dict[str, Define] = field(default_factory=dict)
     macros: dict[str, dict[int, Macro]] = field(default_factory=dict)
+    kept: set[tuple[str, int, tuple[MacroFrame, ...]]] = field(default_factory=set)
 
 
 class _Context(NamedTuple):
@@ -194,6 +195,8 @@ class Preprocessor:
         if self.findings.silenced:
             for mark in line.marks:
                 self.findings.silenced_at[line.file, mark.line, line.frames] = self.findings.silenced
+        if self._names.keeps_order:
+            self.result.kept |= {(line.file, mark.line, line.frames) for mark in line.marks}
         if len(self.result.lines) > MOST_STATEMENTS:
             self._stop(line, f"macros, loops and includes make more than {MOST_STATEMENTS:,} statements")
 

@@ -22,6 +22,7 @@ _HEADER = re.compile(r"\s*([A-Za-z_]\w*)(\()?")
 _LEVEL = re.compile(r"""\s*\d+\s+(?=["'])""")
 _STRING = re.compile(r"""'[^']*'|"[^"]*"|[\[\]()]""")
 _PRAGMA_WARNING = re.compile(r"\s*warning\s*\(([^()]*)\)\s*,?", re.IGNORECASE)
+_PRAGMA_OPTIMIZE = re.compile(r'\s*optimi[sz]e\s*\(\s*(?:""\s*,\s*)?(on|off)\s*\)\s*', re.IGNORECASE)
 _PRAGMA_CLAUSE = re.compile(r"(push|pop)|(disable|default|enable)\s*:\s*((?:IXP)?\d+(?:\s+(?:IXP)?\d+)*)", re.IGNORECASE)
 _ON_REQUEST = frozenset(-code for code in ON_REQUEST)
 
@@ -30,7 +31,7 @@ class Names:
     """Carries out the directives of one line.
 
     `defines` and `macros`, by lower case, are the caller's, and change; so does what `findings` leaves out. `linked` are the
-    names whose values only the linker knows.
+    names whose values only the linker knows. `keeps_order`: what comes out now is not to be moved.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Names:
         self.substitution = Substitution(defines, findings)
         self.conditions = Conditions(self.substitution, macros, linked, findings)
         self._macros = macros
+        self.keeps_order = False
         self._pushed: list[frozenset[int]] = []
         self.actions: dict[str, Callable[[Line, int], None]] = {
             "define": self._define, "define_eval": self._define_eval, "undef": self._undef,
@@ -134,6 +136,9 @@ class Names:
         return " ".join(self.conditions.shown(piece) for piece in pieces if piece.text)
 
     def _pragma(self, line: Line, start: int) -> None:
+        if (optimize := _PRAGMA_OPTIMIZE.fullmatch(line.text, start)) is not None:
+            self.keeps_order = optimize.group(1).lower() == "off"
+            return
         position = start
         known = False
         while (clauses := _PRAGMA_WARNING.match(line.text, position)) is not None:
@@ -144,7 +149,8 @@ class Names:
         if not known:
             self.findings.warning(
                 HASH_UNSUPPORTED, "this #pragma is not known and does nothing", line.whole(),
-                help="known is `#pragma warning(...)` with push, pop, disable:NUMBER, enable:NUMBER and default:NUMBER",
+                help="known are `#pragma warning(...)` with push, pop, disable:NUMBER, enable:NUMBER and default:NUMBER, and "
+                "`#pragma optimize(off)` and `(on)`",
             )
         elif line.text[position:].strip():
             self._bad_pragma(stripped(line, position, len(line.text)))

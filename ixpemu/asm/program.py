@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ixpemu.asm.expressions import AddressOf, Expression, evaluate
-from ixpemu.diagnostics import Origin, Sources, Span
+from ixpemu.diagnostics import MacroFrame, Origin, Sources, Span
 from ixpemu.image_links import NamedMemory
 from ixpemu.isa.model import Constant, Operation, Register, RegisterClass
 
@@ -234,6 +234,7 @@ class Program:
     subroutines: list[Subroutine] = field(default_factory=list)
     made_labels: set[str] = field(default_factory=set)      # of structured control: no jump leads there but its own branches
     end_facts: tuple[FlowFact, ...] = ()
+    kept: frozenset[tuple[str, int, tuple[MacroFrame, ...]]] = frozenset()     # places at which nothing is to be moved
     expansions: list[Expansion] = field(default_factory=list)   # number n is `expansions[n - 1]`, in the order of the calls
     contexts: int = 8                       # 8 or 4
     physical: bool = False

@@ -57,14 +57,13 @@ class Region:
 
 @dataclass(slots=True)
 class Cut:
-    """A program in regions. `arriving[i]`: mask of what may be read where instruction i is entered."""
+    """A program in regions. Lists go by instruction."""
 
     allocation: Allocation
     flow: Flow
     operations: list[Operation]
     effects: list[Effects]
     regions: list[Region]
-    arriving: list[int]
 
 
 def cut(allocation: Allocation, isa: InstructionSet, model: Model = effects_of) -> Cut:
@@ -76,11 +75,11 @@ def cut(allocation: Allocation, isa: InstructionSet, model: Model = effects_of) 
     operations = physical(allocation, Findings())
     effects = _Effects(allocation, flow, isa, model)
     of_all = [effects.of(index, operation) for index, operation in enumerate(operations)]
-    live, arriving = _liveness(flow, of_all, effects)
+    live = _liveness(flow, of_all, effects)
     regions = _regions(flow, of_all)
     for region in regions:
         region.live = live[region.items()[-1].number]
-    return Cut(allocation, flow, operations, of_all, regions, arriving)
+    return Cut(allocation, flow, operations, of_all, regions)
 
 
 class _Effects:
@@ -129,8 +128,8 @@ def own_points(flow: Flow) -> list[int]:
     return points
 
 
-def _liveness(flow: Flow, effects: list[Effects], names: _Effects) -> tuple[list[int], list[int]]:
-    """Behind and before each instruction, what may still be read. Where a context stops for good, its registers may be looked at;
+def _liveness(flow: Flow, effects: list[Effects], names: _Effects) -> list[int]:
+    """Behind each instruction, what may still be read. Where a context stops for good, its registers may be looked at;
     where it swaps, the microengine may be taken over, and its commands take registers until then."""
     points = own_points(flow)
     gain, lose = [0] * len(flow.nodes), [0] * len(flow.nodes)
@@ -146,12 +145,7 @@ def _liveness(flow: Flow, effects: list[Effects], names: _Effects) -> tuple[list
         else:
             gain[number], lose[number] = names.names(point.reads), names.names(point.writes, certain=True)
     behind = backward(Graph.of(flow.successors, flow.starts), gain, lose)
-    live, arriving = [], []
-    for index, own in enumerate(points):
-        live.append(behind[own] if flow.successors[own] else SHOWN)
-        entry = flow.entry[index]
-        arriving.append(gain[entry] | behind[entry] & ~lose[entry])
-    return live, arriving
+    return [behind[own] if flow.successors[own] else SHOWN for own in points]
 
 
 def _turns(facts: Facts) -> bool:
@@ -166,7 +160,13 @@ def _regions(flow: Flow, effects: list[Effects]) -> list[Region]:
     entered |= {place for one in program.subroutines for place in (one.first, one.behind)}
     entered |= {index for index, instruction in enumerate(program.instructions) if instruction.facts}
     tables = jump_tables(flow)
-    items = [Item(index, effects[index], facts[index], held=not effects[index].plain) for index in range(count)]
+    kept = {
+        index for index, one in enumerate(program.instructions)
+        if (one.origin.span.file, one.origin.span.line, one.origin.expansions) in program.kept
+    } if program.kept else set()
+    # What is to be kept is cut off from what is not, as by a label.
+    entered |= {index for index in range(count) if (index in kept) != (index - 1 in kept)}
+    items = [Item(index, effects[index], facts[index], held=not effects[index].plain or index in kept) for index in range(count)]
     _join(flow, items)
     regions: list[Region] = []
     index, pending = 0, 0       # pending: defer slots behind a label that stands among them

@@ -1,9 +1,9 @@
 """Fills defer slots: of branches, computed jumps, ctx_arb and commands that swap out.
 
 From before: an instruction of the same region that the branch or swap does not depend on goes behind it, where it is executed
-just the same. From behind: the instructions that follow become slots where they stand, if they may as well be executed early:
-behind a swap what only concerns the context's own registers, behind a conditional branch what writes nothing that the other way
-reads. Nothing is copied, so a program does not grow.
+just the same. From behind: what follows a swap becomes a slot where it stands, if it only concerns the context's own registers
+and so may as well be executed before the context sleeps. Behind a conditional branch nothing would be gained: what is executed
+for nothing on the other way costs the cycle that it saves. Nothing is copied, so a program does not grow.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from ixpemu.asm import moves
 from ixpemu.asm.regions import Cut, Item, Region
 from ixpemu.isa import InstructionSet
 from ixpemu.isa.effects import CODES, EVERYTHING, OWN
-from ixpemu.isa.model import Target
 
 Cost = Callable[[int], int]     # of a region by its number: no-ops that it needs
 
@@ -102,18 +101,8 @@ class Slots:
         effects, facts = item.effects, owner.facts
         if effects.shared or (effects.reads | effects.writes) & EVERYTHING & ~OWN or facts.ends or facts.resume is not None:
             return False
-        if facts.swaps or facts.waits:
-            # Condition codes do not outlive the swap, so nobody behind it may want those of the instruction.
-            items = behind.items()
-            live = moves.live_behind(items, behind.live)[0]
-            return not effects.reads & CODES and not effects.writes & CODES & live
-        branch = facts.branch
-        if branch is None or not branch.conditional or branch.indirect or facts.consumes is not None:
+        if not facts.swaps:
             return False
-        for index in branch.targets:
-            target = self.cut.operations[owner.number].operands[index]
-            if not isinstance(target, Target) or target.address is None or target.address >= len(self.cut.arriving):
-                return False
-            if effects.writes & self.cut.arriving[target.address]:
-                return False
-        return True
+        # Condition codes do not outlive the swap, so nobody behind it may want those of the instruction.
+        live = moves.live_behind(behind.items(), behind.live)[0]
+        return not effects.reads & CODES and not effects.writes & CODES & live

@@ -123,9 +123,3 @@ def used_by(isa: InstructionSet, operation: Operation, variant: Variant) -> froz
             found |= set(_SET_BY_CSR.get(csr.name, (csr.name,)))
             found |= {_AFTER_CRC} if csr.name == "CRC_REMAINDER" else set()
     return frozenset(found)
-
-
-@lru_cache(maxsize=4)
-def setting_blocks(isa: InstructionSet) -> frozenset[str]:
-    """The blocks of instructions that can set anything with a delay."""
-    return frozenset(v.block for v in isa.variants() if v.action in (_WRITE, _LOOKUP, _CRC))

@@ -88,7 +88,6 @@ def test_what_has_moved_does_the_same(seed: int, vnops: bool) -> None:
     assert found.state == wanted.state
     assert len(after.image) <= len(before.image)
     if not vnops:
-        # From behind a branch, a slot may be executed that was not, which costs what it saves; nothing costs more.
         assert len(after.image) == len(before.image) and found.busy <= wanted.busy
 
 
@@ -135,7 +134,7 @@ WRONG: dict[str, tuple[str, Change]] = {        # what the programs are about, a
     "registers": ("", without(GPRS)),
     "registers that are read": ("", lambda one: replace(one, reads=one.reads & ~GPRS)),
     "the instruction just before": ("", lambda one: replace(one, joined=False)),
-    "what is written behind a branch": ("codes", lambda one: replace(one, kills=one.kills | CODES | GPRS)),
+    "what is overwritten": ("codes", lambda one: replace(one, kills=one.kills | CODES | GPRS)),
     "delays": ("pointers", lambda one: replace(one, sets=frozenset())),
     "what may not move": ("", lambda one: replace(one, plain=True)),
 }
