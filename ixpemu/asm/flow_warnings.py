@@ -24,7 +24,7 @@ def warn(webs: Webs, findings: Findings) -> None:
     _pairs(webs, findings)
     _never_waited_for(webs, reached, findings)
     _no_signal(webs, findings)
-    _in_flight(webs, findings)
+    in_flight(webs, findings)
     _paths(webs.flow, reached, findings)
 
 
@@ -161,12 +161,14 @@ def _no_signal(webs: Webs, findings: Findings) -> None:
             )
 
 
-def _in_flight(webs: Webs, findings: Findings) -> None:
-    """Registers read before a command has filled them, or overwritten before it has sent them, on every path.
+def in_flight(webs: Webs, findings: Findings) -> None:
+    """Registers read before a command has filled them, or overwritten before it has sent them, or filled by another command as
+    well, on every path.
 
     A command that swaps out itself is left out: its defer slots may do both, and know what they do.
     """
     flow = webs.flow
+    said: set[int] = set()              # commands of which one register was told
     touched: dict[int, int] = {}        # variable -> flights that use it
     for number, flight in enumerate(flow.flights):
         if not flow.facts[flight.instruction].waits:
@@ -175,15 +177,22 @@ def _in_flight(webs: Webs, findings: Findings) -> None:
                 touched[variable] = touched.get(variable, 0) | 1 << number
     for occurrence in flow.occurrences:
         flights = touched.get(occurrence.variable, 0) & webs.certain[occurrence.node]
-        if not flights or occurrence.site is None or _is_transfer(flow, occurrence.site):
+        if not flights or occurrence.site is None:
             continue
+        by_command = _is_transfer(flow, occurrence.site)
         flight = flow.flights[flights.bit_length() - 1]
         own = (flow.occurrences[one] for one in flight.registers)
         fills = any(one.writes for one in own if one.variable == occurrence.variable)
-        if fills is occurrence.writes:
+        if by_command:
+            both = fills and occurrence.writes and occurrence.certain and flight.instruction != occurrence.site.instruction
+            if not both or occurrence.site.instruction in said:
+                continue
+            said.add(occurrence.site.instruction)
+        elif fills is occurrence.writes:
             continue
         spelling = flow.variables[occurrence.variable].spelling
         what = "read before the command that fills it" if fills else "overwritten before the command that sends it"
+        what = "filled by this command before another that fills it too" if by_command else what
         findings.warning(
             codes.TOUCHED_IN_FLIGHT, f"`{spelling}` is {what} is done", occurrence.origin,
             help="wait for the command's signal before this",

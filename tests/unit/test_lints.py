@@ -16,6 +16,7 @@ from ixpemu.diagnostics import UserError
 from tests.support.corpus import cases, load
 
 STATIC = {
+    7019: codes.SIGNAL_AGAIN, 7023: codes.TOUCHED_IN_FLIGHT, 7024: codes.TOUCHED_IN_FLIGHT,
     7025: codes.STALE_FLAGS, 7027: codes.SIGN_OF_ANOTHER, 7028: codes.NO_PREVIOUS_A, 7029: codes.NO_PREVIOUS_RESULT,
     7030: codes.SHADOW_UNDEFINED, 7031: codes.STALE_INDEX, 7045: codes.STEP_ORDER, 7048: codes.STEP_ORDER,
     7050: codes.STALE_ALIGN, 7051: codes.STALE_CRC, 7052: codes.CRC_EARLY, 7054: codes.STALE_ENTRY,
