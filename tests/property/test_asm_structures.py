@@ -242,12 +242,14 @@ def program(body: tuple, subroutines: dict[str, tuple], start: Values) -> str:
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 def test_structures_do_what_they_say(body: tuple, first: tuple, second: tuple, start: Values) -> None:
     BODIES.update(first=first, second=second)
-    assembly = assemble_program(text=program(body, {"first": first, "second": second}, start))
-    assert checker.check(assembly.program, list(assembly.image.values), instruction_set()) == []
-    chip = Chip()
-    chip.load(0, assembly.image, start=False)
-    chip.start(0, 1)
-    assert chip.run(cycles=400_000).reason == "quiet"
     wanted = dict(start)
     run(body, wanted)
-    assert dict(zip(NAMES, chip.me[0].local_memory[: len(NAMES)].tolist(), strict=True)) == wanted
+    text = program(body, {"first": first, "second": second}, start)
+    for moved in (False, True):
+        assembly = assemble_program(text=text, vnops=moved, optimise=moved)
+        assert checker.check(assembly.program, list(assembly.image.values), instruction_set()) == []
+        chip = Chip()
+        chip.load(0, assembly.image, start=False)
+        chip.start(0, 1)
+        assert chip.run(cycles=400_000).reason == "quiet"
+        assert dict(zip(NAMES, chip.me[0].local_memory[: len(NAMES)].tolist(), strict=True)) == wanted

@@ -22,7 +22,7 @@ from ixpemu.asm.preprocess import preprocess
 from ixpemu.asm.program import Program
 from ixpemu.asm.scope import Labels, Scopes
 from ixpemu.codes import TITLES
-from ixpemu.diagnostics import AssemblyError, Sources, render
+from ixpemu.diagnostics import AssemblyError, Sources, UserError, render
 from ixpemu.isa import instruction_set
 from tests.support.corpus import CORPUS, cases, check, load
 from tests.support.listings import judge_listing
@@ -94,6 +94,18 @@ def test_case(path, tmp_path, monkeypatch, update_goldens):
     if "listing" in case.sections:
         assert assembly is not None, shown
         check(case, "listing", assembly.listing(), update_goldens)
+
+
+@pytest.mark.parametrize("path", cases("asm"), ids=lambda path: path.stem)
+def test_case_with_instructions_moved(path, tmp_path, monkeypatch):
+    """Whatever assembles does so with no-ops and moved instructions, too, and is judged in its new order."""
+    case = load(path)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "case.uc").write_text(case.sections["source"], encoding="utf-8")
+    for name, text in case.files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    with contextlib.suppress(UserError):
+        judge(assemble_program("case.uc", include=["."], vnops=True, optimise=True))
 
 
 # Diagnostics of the assembler's front end that no text can show, with the reason.
