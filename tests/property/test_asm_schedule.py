@@ -123,31 +123,32 @@ def without(mask: int) -> Change:
         one, reads=one.reads & ~mask, writes=one.writes & ~mask, kills=one.kills & ~mask, sends=one.sends & ~mask)
 
 
-WRONG: dict[str, tuple[str, Change]] = {        # what the programs are about, and the model
-    "condition codes": ("codes", without(CODES)),
-    "local memory": ("local memory", without(BITS["local_memory"])),
-    "pointers of local memory": ("pointers", without(BITS["LM_ADDR_0"] | BITS["LM_ADDR_1"])),
-    "T_INDEX": ("T_INDEX", without(BITS["T_INDEX"])),
-    "BYTE_INDEX": ("byte_align", without(BITS["BYTE_INDEX"])),
-    "latches of byte_align": ("byte_align", without(BITS["previous.align_a"] | BITS["previous.align_b"])),
-    "CAM": ("CAM", without(BITS["cam"])),
-    "registers": ("", without(GPRS)),
-    "registers that are read": ("", lambda one: replace(one, reads=one.reads & ~GPRS)),
-    "the instruction just before": ("", lambda one: replace(one, joined=False)),
-    "what is overwritten": ("codes", lambda one: replace(one, kills=one.kills | CODES | GPRS)),
-    "delays": ("pointers", lambda one: replace(one, sets=frozenset())),
-    "what may not move": ("", lambda one: replace(one, plain=True)),
+# What the programs are about, the seed from which on they are tried (there it is noticed soon), and the model.
+WRONG: dict[str, tuple[str, int, Change]] = {
+    "condition codes": ("codes", 2, without(CODES)),
+    "local memory": ("local memory", 16, without(BITS["local_memory"])),
+    "pointers of local memory": ("pointers", 16, without(BITS["LM_ADDR_0"] | BITS["LM_ADDR_1"])),
+    "T_INDEX": ("T_INDEX", 5, without(BITS["T_INDEX"])),
+    "BYTE_INDEX": ("byte_align", 22, without(BITS["BYTE_INDEX"])),
+    "latches of byte_align": ("byte_align", 43, without(BITS["previous.align_a"] | BITS["previous.align_b"])),
+    "CAM": ("CAM", 5, without(BITS["cam"])),
+    "registers": ("", 6, without(GPRS)),
+    "registers that are read": ("", 53, lambda one: replace(one, reads=one.reads & ~GPRS)),
+    "the instruction just before": ("", 1, lambda one: replace(one, joined=False)),
+    "what is overwritten": ("codes", 23, lambda one: replace(one, kills=one.kills | CODES | GPRS)),
+    "delays": ("pointers", 3, lambda one: replace(one, sets=frozenset())),
+    "what may not move": ("", 47, lambda one: replace(one, plain=True)),
 }
 
 
 @pytest.mark.parametrize("what", WRONG)
 def test_a_dependence_left_out_is_noticed(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    focus, change = WRONG[what]
+    focus, first, change = WRONG[what]
 
     def wrong(isa: InstructionSet, operation: Operation, contexts: int) -> Effects:
         return change(effects_of(isa, operation, contexts))
 
-    assert is_noticed(focus, wrong, monkeypatch)
+    assert is_noticed(focus, first, wrong, monkeypatch)
 
 
 def test_transfer_registers_left_out_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,13 +162,13 @@ def test_transfer_registers_left_out_are_noticed(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(regions._Effects, "names", names)
     drop = without(TRANSFERS)
-    assert is_noticed("transfers", lambda isa, operation, contexts: drop(effects_of(isa, operation, contexts)), monkeypatch)
+    assert is_noticed("transfers", 0, lambda isa, operation, contexts: drop(effects_of(isa, operation, contexts)), monkeypatch)
 
 
-def is_noticed(focus: str, wrong: regions.Model, monkeypatch: pytest.MonkeyPatch) -> bool:
+def is_noticed(focus: str, first: int, wrong: regions.Model, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether some program, optimised by a wrong model, leaves something else."""
     right = schedule.schedule
-    for seed in range(60):
+    for seed in range(first, first + 60):
         for vnops in (False, True):
             text = program(seed, focus=focus)
             monkeypatch.setattr(schedule, "schedule", right)
