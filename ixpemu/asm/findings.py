@@ -39,25 +39,25 @@ class Findings:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     silenced: frozenset[int] = frozenset()
     silenced_at: dict[tuple[str, int, tuple[MacroFrame, ...]], frozenset[int]] = field(default_factory=dict)
-    reported: int = 0       # calls of `add`, whatever became of them
+    reported: int = 0       # findings so far, also those that became a place of another one
     _repeats: int = 0
     _seen: set[tuple[int, str, Origin | None]] = field(default_factory=set)
     _first: dict[tuple[int, str, Span | None], int] = field(default_factory=dict)
 
     def add(self, diagnostic: Diagnostic) -> None:
         """Keeps the diagnostic unless the very same was found before, or it is a warning that is not wanted here."""
-        self.reported += 1
         if diagnostic.severity is not Severity.ERROR and not self.wants(diagnostic.code, diagnostic.origin):
             return
         key = (diagnostic.code, diagnostic.message, diagnostic.origin)
-        if key in self._seen:
-            return
-        self._seen.add(key)
-        if self._repeated(diagnostic):
+        known = key in self._seen
+        self.reported += not known
+        if known or self._repeated(diagnostic):
+            self._seen.add(key)
             self._repeats += diagnostic.severity is Severity.ERROR
             if self._repeats >= _MOST_REPEATS:
                 self._stop(f"so many errors of the same kind that nothing behind the first {_MOST_REPEATS:,} was looked at")
             return
+        self._seen.add(key)
         self.diagnostics.append(diagnostic)
         if diagnostic.severity is Severity.ERROR and self.errors >= self.limit:
             self._stop(f"{self.limit} errors: nothing behind them was looked at")

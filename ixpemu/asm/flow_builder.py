@@ -92,6 +92,8 @@ class _Builder:
                 kept[occurrence.node] |= 1 << occurrence.variable
         live = backward(Graph.of(flow.successors, flow.starts), reads, writes)
         for node in flow.reentries:
+            if flow.nodes[node].instruction >= len(self.program.instructions):
+                continue        # behind the last instruction, where nothing is read
             origin = self.program.instructions[flow.nodes[node].instruction].origin
             for number in cells_of(live[node]):
                 variable = flow.variables[number]

@@ -146,6 +146,7 @@ DATA = ".reg $x a\n.sig done\nimmed[a, 0]\n"
     ("br[on#], defer[1]\nctx_arb[voluntary]\non#:\nimmed[a, 1]\n", ["IXP4101"]),
     ("".join(f"imed{k}[a, 1]\n" for k in range(30)), ["IXP3001"] * 20 + ["IXP2007"]),
     ("imed[a, 1]\n" * 3000, ["IXP3001", "IXP2007"]),
+    ("#while (1)\n#defin A\n#endloop\n", ["IXP1002", "IXP2007"]),
 ], ids=str)
 def test_one_mistake_is_one_message(text: str, expected: list[str]) -> None:
     assert labels(text + "ctx_arb[kill]\n") == expected
