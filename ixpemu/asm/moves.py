@@ -38,6 +38,8 @@ def may_sink(items: Sequence[Item], place: int, to: int, live: Sequence[int], ta
             return False
         if other.writes & ~other.kills & moved.writes:
             return False
+        if item is not takes_late and other.sends & moved.writes:
+            return False        # its unit takes them at some time until its signal, whoever wrote them last
         kept &= ~other.kills
     return not moved.writes & ~kept & live[to]
 

@@ -94,7 +94,7 @@ def effects_of(isa: InstructionSet, operation: Operation, contexts: int = 8) -> 
     for index in facts.writes:
         mask = _mask(operation.operands[index], _OUT, contexts)
         writes |= mask
-        kills |= mask if mask & mask - 1 == 0 else 0
+        kills |= mask if mask & mask - 1 == 0 and mask & REGISTERS else 0      # local memory is one bit for all its words
     for operand in operation.operands:
         if isinstance(operand, Register):
             shared = shared or operand.cls is RegisterClass.ABSOLUTE

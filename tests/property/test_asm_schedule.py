@@ -91,6 +91,15 @@ def test_what_has_moved_does_the_same(seed: int, vnops: bool) -> None:
         assert len(after.image) == len(before.image) and found.busy <= wanted.busy
 
 
+@pytest.mark.parametrize(("seed", "focus"), [(1116, "local memory"), (1123, "transfers")])
+def test_what_a_long_search_has_found(seed: int, focus: str) -> None:
+    """A word of local memory is not the only one; a command takes what it sends until its signal has come."""
+    text = program(seed, 0.5, focus, 16)
+    for vnops in (False, True):
+        wanted = left_by(assemble_program(text=text, vnops=vnops).image).state
+        assert left_by(assemble_program(text=text, vnops=vnops, optimise=True).image).state == wanted
+
+
 def test_it_is_worth_it() -> None:
     """Cycles that the microengine issues or squashes, over all these programs: a tenth is saved."""
     for vnops in (False, True):
