@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import sys
 import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -78,6 +79,7 @@ def load_module(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise user_error(codes.APP_MODULE, f"{path} is no Python file", file=str(path), help="its name has to end in .py")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module             # where data classes look for their module while it is executed
     try:
         spec.loader.exec_module(module)
     except SyntaxError as error:

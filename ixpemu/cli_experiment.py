@@ -1,4 +1,4 @@
-"""`ixpemu experiment`: measurements that take more than one run. Now: `rfc2544`."""
+"""`ixpemu experiment`: measurements that take more than one run. Now: `rfc2544`, `hashing`."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(help="Measurements that take more than one run.", no_args_is_help=True, pretty_exceptions_enable=False)
     group.callback()(lambda: None)
     group.command("rfc2544")(rfc2544_command)
+    group.command("hashing")(hashing_command)
     app.add_typer(group, name="experiment")
 
 
@@ -109,9 +110,7 @@ def rfc2544_command(
             steps=steps or (app_rfc2544.QUICK_STEPS if quick else app_rfc2544.STEPS), overrides=overrides, like=traffic,
         )
         offered = app_rfc2544.check(plan)
-        if table is not None and (table.is_dir() or not table.absolute().parent.is_dir()):
-            # Told now and not after the measurement.
-            raise usage_error(f"--csv {table} cannot be written", "name a file in a folder that is there")
+        _check_table(table)
         compile_engine(parameters=load_chip(load(application).chip).override(overrides))
         with progress_bar(not quiet and not json and sys.stderr.isatty()) as progress:
             points = list(app_rfc2544.run(plan, progress))
@@ -129,6 +128,36 @@ def rfc2544_command(
         show_json(rfc2544_json(name, offered, plan, points))
     else:
         show(rfc2544_report(name, offered, plan, points))
+
+
+def hashing_command(
+    quick: Annotated[bool, typer.Option("--quick", help="Only what each operation costs alone.")] = False,
+    table: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the tables to this file as well.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """What a flow table in SRAM costs: by the hash unit and by instructions, by place in the chain, with the CAM in front."""
+    _check_table(table)
+    from ixpemu import app_hashing
+
+    compile_engine()
+    with progress_bar(not quiet and not json and sys.stderr.isatty()) as progress:
+        costs = list(app_hashing.costs(progress))
+        rates = [] if quick else list(app_hashing.rates(progress))
+    from ixpemu.report.hashing import hashing_json, hashing_report, hashing_rows
+
+    if table is not None:
+        _write(table, hashing_rows(costs, rates))
+    if json:
+        show_json(hashing_json(costs, rates))
+    else:
+        show(hashing_report(costs, rates))
+
+
+def _check_table(table: Path | None) -> None:
+    """Told now and not after the measurement."""
+    if table is not None and (table.is_dir() or not table.absolute().parent.is_dir()):
+        raise usage_error(f"--csv {table} cannot be written", "name a file in a folder that is there")
 
 
 def _write(path: Path, rows: list[list[str]]) -> None:

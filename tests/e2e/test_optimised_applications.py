@@ -12,7 +12,8 @@ import pytest
 from ixpemu import App, resources
 
 PORTS = range(3)
-APPLICATIONS = sorted(path.parent.name for path in resources.folder("microcode").glob("*/app.toml"))
+APPLICATIONS = sorted(path.parent.name for path in resources.folder("microcode").glob("*/app.toml")
+                      if "port = [" in path.read_text(encoding="utf-8"))
 
 
 def run(name: str, folder: Path, options: str) -> tuple[list[Counter[bytes]], int]:
