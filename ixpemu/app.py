@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 Progress = Callable[[float, str], None]
 SLICE_CYCLES = 1_000_000        # chip cycles between two looks at the progress: a tenth of a second or so
 PLAIN_SLICE_CYCLES = 5_000      # the same, uncompiled
+ENDED = "every thread has ended"
+"""`RunReport.stop` of a run without a limit of time in which nothing can happen any more but that frames arrive."""
 INTERRUPTED = "interrupted"     # `RunReport.stop` of a run that the user ended
 PATIENCE_CYCLES = 6_000_000     # 10 ms on the chip: when nothing has come, gone or been dropped for so long, nothing will
 
@@ -138,7 +140,8 @@ class App:
     ) -> RunReport:
         """Runs until the input is used up and no packet is inside, or to a limit, and reports everything since the chip's reset.
 
-        Without a limit it also ends when packets are inside and none has moved for `PATIENCE_CYCLES`.
+        Without a limit of time it also ends when packets are inside and none has moved for `PATIENCE_CYCLES`, and when every
+        thread has ended.
         `packets`: that many more have left or been dropped. `cycles`: chip cycles. `time`: seconds on the chip. `progress` is
         called now and then with the share done and a word about it. An interrupt from the keyboard ends the run after the
         slice under way, with a report and with captures of all that has been sent. `CapturesUnwritten`, a UserError that holds
@@ -178,6 +181,9 @@ class App:
                     progress(*self._share(first, end, first_packets, packets))
                 if interrupted():
                     reason = INTERRUPTED
+                    break
+                if end is None and self.chip.ended:
+                    reason = ENDED
                     break
                 if (counts := self._moved()) != moved or any(port.input_left for port in self.chip.ports):
                     moved, moved_at = counts, self.chip.cycle

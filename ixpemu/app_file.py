@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ixpemu import codes, link_file, resources
 from ixpemu.diagnostics import Diagnostic, Origin, UserError, user_error
+from ixpemu.files import SOURCE_SUFFIXES
 from ixpemu.link_settings import LinkSettings, read_settings
 from ixpemu.toml_file import Table, closest, read
 
@@ -134,10 +135,27 @@ def find(application: str | Path) -> Path:
         raise user_error(
             codes.APP_NOT_FOUND, f"{path} holds no {FILE_NAME}", help="an application is a folder with an app.toml in it"
         )
+    if path.suffix or is_file(path):
+        what, advice = _no_application(path)
+        raise user_error(codes.APP_NOT_FOUND, what, help=advice)
     names = sorted(entry.parent.name for entry in shipped.glob(f"*/{FILE_NAME}"))
     near = closest(path.name, names)
     advice = f"did you mean {near!r}?" if near else f"shipped applications: {', '.join(names) or 'none'}"
     raise user_error(codes.APP_NOT_FOUND, f"there is no application {str(application)!r}", help=advice)
+
+
+def _no_application(path: Path) -> tuple[str, str]:
+    """What a file is that is no application, and what to do with it."""
+    if not is_file(path):
+        return f"there is no file {path}", "an application is a folder with an app.toml, or a linked program (.ixl)"
+    with open(path, "rb") as stream:
+        beginning = stream.read(4)
+    if path.suffix.lower() in SOURCE_SUFFIXES:
+        return f"{path} is a source and no application", "assemble it (ixpemu asm), link the image (ixpemu link) and run that"
+    if beginning == b"ixp " or path.suffix.lower() == ".ixp":
+        linked = path.with_suffix(".ixl")
+        return f"{path} is an image and no application", f"link it: ixpemu link 0={path} -o {linked}; and run that"
+    return f"{path} is no application", "an application is a folder with an app.toml, or a linked program (.ixl)"
 
 
 def load(application: str | Path) -> AppSettings:
@@ -147,7 +165,7 @@ def load(application: str | Path) -> AppSettings:
     nobody at the ports and no program on the XScale.
     """
     path = Path(application)
-    if path.suffix.lower() in link_file.SUFFIXES and is_file(path):
+    if is_file(path) and link_file.is_program(path):
         return _linked(path)
     folder = find(application)
     root = read(folder / FILE_NAME, "the application file")

@@ -37,6 +37,11 @@ def images_of(
     a linked program to take in place of the application's own images. UserError for any mistake in any of it."""
     program = program if program is not None else settings.program
     if program is not None:
+        if given is not None and (given.imports or given.places):
+            raise UserError(Diagnostic(
+                codes.ARGUMENT, f"{program} is linked: nothing in it waits for a value",
+                help="give the value when it is linked: ixpemu link --import NAME=VALUE",
+            ))
         made = AppImages(dict(_program(program, chip).images))
     else:
         _check_engines(settings, chip["chip.microengines"])

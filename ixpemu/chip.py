@@ -17,7 +17,7 @@ from ixpemu import arguments, chip_snapshot, codes
 from ixpemu.chip_agents import LOAD, PATCH, PROBE, STORE, Agent, Entry, Journal, SavingAgent, halves, whole
 from ixpemu.chip_bus import XScaleBus
 from ixpemu.chip_csrs import Cap, Hash, Msf
-from ixpemu.chip_deadlock import deadlock
+from ixpemu.chip_deadlock import deadlock, ended
 from ixpemu.chip_drive import Drive
 from ixpemu.chip_initial import apply, check_closed
 from ixpemu.chip_memory import Memory, Scratch, flag_pages
@@ -193,6 +193,11 @@ class Chip:
     def warnings(self) -> list[Diagnostic]:
         """Reserved behaviour as diagnostics: one for each place, with its source line, the rule and what to do."""
         return findings(self.state, self.images)
+
+    @property
+    def ended(self) -> bool:
+        """Whether no context will run again: none executes, is ready or waits for a signal, and no agent has anything to do."""
+        return ended(self.me) and not any(agent.busy() or agent.due() < NEVER for agent in self._drive.agents)
 
     def deadlock(self) -> Diagnostic | None:
         """If packets are inside, or input waits, while contexts sleep on signals that nobody can raise: who waits for what, and

@@ -82,6 +82,12 @@ def stuck(state: Any, microengines: Sequence[Microengine]) -> list[Waiting]:
         alive |= {one.me for one in woken}
 
 
+def ended(microengines: Sequence[Microengine]) -> bool:
+    """Whether no context executes, is ready or sleeps on a signal."""
+    idle = all(int(me.engine.context) >= 0x80 and not int(me.engine.ready) & int(me.engine.enabled) for me in microengines)
+    return idle and not asleep(microengines)
+
+
 def _can_come(one: Waiting, coming: int) -> bool:
     bits = [coming >> number & 1 for number in one.signals]
     return any(bits) if one.any_of_them else all(bits)

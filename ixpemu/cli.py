@@ -47,6 +47,11 @@ def main() -> None:
             # Not above: an interrupt may come while modules load.
             from ixpemu.cli_application import application
 
+            if "" in sys.argv[1:]:
+                # As a path it would be the folder that one is in.
+                from ixpemu.cli_support import usage_error
+
+                raise usage_error("an argument is empty", "give the file or the value that belongs there; is a variable not set?")
             application(sys.argv[1] if len(sys.argv) > 1 else None)()
         except SystemExit as leaving:
             code = leaving.code if isinstance(leaving.code, int) else 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from json import dumps
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +14,7 @@ import typer
 
 from ixpemu.cli_support import (
     MESSAGE_FORMS,
+    announce,
     failed_json,
     key_values,
     message_form,
@@ -26,7 +27,7 @@ from ixpemu.cli_support import (
     write_standard,
 )
 from ixpemu.diagnostics import UserError, as_json
-from ixpemu.files import write_atomically
+from ixpemu.files import SOURCE_SUFFIXES, write_atomically, write_together
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 SUFFIXES = {"ixp": ".ixp", "words": ".words", "ucode-c": ".c", "bin": ".bin"}
@@ -64,11 +65,15 @@ def definitions(texts: list[str]) -> dict[str, int | str]:
     return values
 
 
-def keep_apart(sources: Iterable[str], outputs: Mapping[str, Path]) -> None:
-    """Raises a usage error where an output, named by its option, would overwrite what was read, or another output."""
+def keep_apart(sources: Iterable[str], outputs: Mapping[str, Path], refuse_sources: bool = True) -> None:
+    """Raises a usage error where an output, named by its option, would overwrite what was read, or another output, or, with
+    `refuse_sources`, any file with the name of a source."""
     taken = {os.path.realpath(source): f"the source {source}" for source in sources}
     for option, path in outputs.items():
         place = os.path.realpath(path)
+        source = path.suffix.lower() in SOURCE_SUFFIXES and path.suffix.lower() != ".h"
+        if refuse_sources and source and os.path.exists(path) and place not in taken:
+            raise usage_error(f"{option} {path} would overwrite a source", "give the output another name, or remove that file")
         if place in taken:
             raise usage_error(f"{option} {path} would overwrite {taken[place]}", "give the output another name")
         taken[place] = f"the file of {option}"
@@ -152,6 +157,12 @@ def assemble_command(
     from ixpemu.asm.pipeline import assemble_program
     from ixpemu.image_formats import format_of
 
+    if preprocess or stage is not None:
+        alone = "-P" if preprocess else "--stop-after"
+        useless = {"-O": optimise, "--vnops": vnops, "--repair": repair, "--pressure": pressure, "--live": live, "--json": json,
+                   "--macro-cost": macro_cost, "--list": listing is not None, "--format": form is not None}
+        _together(alone, [option for option, given in useless.items() if given])
+    check_includes(include or [])
     chosen = _format(form)
     family = _family({"ixp2400": ixp2400, "ixp2800": ixp2800, "ixp2xxx": ixp2xxx}, chip)
     if chip is None and family == "ixp2800":
@@ -179,12 +190,15 @@ def assemble_command(
         target = output if output is not None else file.with_suffix(SUFFIXES[chosen or "ixp"])
         outputs = {"-o": target} | ({} if listing is None else {"--list": listing})
         keep_apart(result.sources.lines, {option: path for option, path in outputs.items() if path != STANDARD})
-        _write(target, result.image.as_bytes(chosen or format_of(target)))
+        contents = {target: result.image.as_bytes(chosen or format_of(target))}
         if listing is not None:
             # A file name that is no text is kept as the bytes that it is.
             as_values = listing.suffix.lower() == ".json"
             text = dumps(result.rows().as_json(), indent=2) + "\n" if as_values else result.listing()
-            _write(listing, text.encode(errors="surrogateescape"))
+            contents[listing] = text.encode(errors="surrogateescape")
+        write_together({path: content for path, content in contents.items() if path != STANDARD})
+        if STANDARD in contents:
+            write_standard(contents[STANDARD])
         if live:
             sys.stdout.write(result.live())
         if macro_cost and not json:
@@ -205,6 +219,19 @@ def assemble_command(
         show_diagnostics(result.diagnostics, messages)
     if result.schedule is not None and messages == "full" and not json:
         sys.stderr.write("".join(f"{line}\n" for line in result.schedule.lines()))
+
+
+def _together(option: str, others: Sequence[str]) -> None:
+    """A usage error for options that would have no effect beside another one."""
+    if others:
+        raise usage_error(f"{' and '.join(others)} would do nothing beside {option}", f"leave {option} or the other out")
+
+
+def check_includes(folders: Iterable[Path]) -> None:
+    """Says which folders of -I there are not: what is included may be found elsewhere, so that this alone is no error."""
+    for folder in folders:
+        if not folder.is_dir():
+            announce(f"warning: -I {folder}: there is no such folder")
 
 
 def _store(chip: str | None) -> int:
@@ -229,14 +256,6 @@ def _pressure(file: Path, include: list[Path], define: Mapping[str, int | str | 
     if show:
         sys.stdout.write("a .physical program: nothing is allocated\n" if found is None else found.text())
     return None if found is None else found.as_json()
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Writes an output: a file whole or not at all, standard output as it comes."""
-    if path == STANDARD:
-        write_standard(content)
-    else:
-        write_atomically(path, content)
 
 
 def _family(flags: Mapping[str, bool], chip: str | None) -> str:
@@ -279,7 +298,7 @@ def _print_stage(
     if output is None or output == STANDARD:
         sys.stdout.write(text)
         return
-    keep_apart([str(file)], {"-o": output})
+    keep_apart([str(file)], {"-o": output}, refuse_sources=False)        # what it makes is a source
     write_atomically(output, text.encode(errors="surrogateescape"))
 
 
@@ -287,16 +306,41 @@ def disassemble_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An image, - for standard input.", show_default=False)],
     form: Form = None,
     contexts: Annotated[int, typer.Option(help="4 or 8, for forms that do not say.")] = 8,
+    me: Annotated[int | None, typer.Option(metavar="N", help="Of a linked program: only this microengine.")] = None,
 ) -> None:
-    """Disassemble an image into text that assembles back to the same words."""
+    """Disassemble an image into text that assembles back to the same words; or all images of a linked program, one by one."""
+    from ixpemu import link_file
     from ixpemu.asm import disassemble
     from ixpemu.image import Image
 
     if contexts not in (4, 8):
         raise usage_error(f"a microengine runs 4 or 8 contexts, not {contexts}")
     chosen = _format(form)
+    if chosen is None and file != STANDARD and link_file.is_program(file):
+        sys.stdout.write(_program_text(file, me))
+        return
+    if me is not None:
+        raise usage_error(f"--me {me}: {file} is the image of any microengine", "leave it out")
     if file == STANDARD:
         image = Image.from_bytes(read_standard(), chosen or "ixp", "standard input", contexts)
     else:
         image = Image.load(file, chosen, contexts)
     sys.stdout.write(disassemble(image))
+
+
+def _program_text(file: Path, me: int | None) -> str:
+    """The images of a linked program, each under a comment that says whose it is."""
+    from ixpemu import link_file
+    from ixpemu.asm import disassemble
+
+    program = link_file.load(file)
+    if me is not None and me not in program.images:
+        raise usage_error(f"--me {me}: {file} has images for {', '.join(map(str, program.images))}", "choose one of those")
+    if me is not None:
+        return disassemble(program.images[me])
+    parts: dict[tuple[str, bytes], list[int]] = {}
+    for index, image in program.images.items():
+        parts.setdefault((program.names[index], image.as_bytes()), []).append(index)
+    return "\n".join(
+        f"; microengine {', '.join(map(str, indexes))}: {name}\n{disassemble(program.images[indexes[0]])}"
+        for (name, _), indexes in parts.items())

@@ -43,10 +43,13 @@ def explain_command(
     number = code_of(name)
     found = None if number is None else explanation(number)
     if found is None:
-        block = None if number is not None or json else _instruction(name)
-        if block is None:
+        text = None if number is not None else _instruction(name) or _word(name)
+        if text is None:
             raise _unknown(name)
-        sys.stdout.write(block)
+        if json:
+            show_json({"name": name.lower(), "text": text})
+        else:
+            sys.stdout.write(text)
     elif json:
         show_json(found.as_json())
     else:
@@ -87,6 +90,27 @@ def _instruction(name: str) -> str | None:
 
     block = instruction_set().lookup(name)
     return None if block is None else block_page(block)
+
+
+def _word(name: str) -> str | None:
+    """What takes a word that instructions have, or where a directive is described; None if it is neither."""
+    from ixpemu.isa import instruction_set
+
+    wanted = name.lower()
+    if wanted[:1] in ("#", "."):
+        page = "docs/preprocessor.md" if wanted[0] == "#" else "docs/statements.md"
+        return f"`{name}` is a directive, if there is one of that name: {page} has them all.\n"
+    options, words = list[str](), list[str]()
+    for block in instruction_set().blocks.values():
+        for form in block.forms:
+            if any(token.name.lower() == wanted for token in form.tokens):
+                options += form.mnemonics
+            if any(wanted == word.lower() for spec in form.operands for word in spec.words):
+                words += [f"{mnemonic}[{name}]" for mnemonic in form.mnemonics]
+    lines = [f"`{name}` is an option of {', '.join(dict.fromkeys(options))}.\n"] if options else []
+    lines += [f"`{name}` is a word of {', '.join(dict.fromkeys(words))}.\n"] if words else []
+    first = (options or words or [""])[0].partition("[")[0]
+    return "".join((*lines, f"more: ixpemu explain {first}\n")) if lines else None
 
 
 def _unknown(name: str) -> UserError:

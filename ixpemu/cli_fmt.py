@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import difflib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +14,7 @@ import typer
 from ixpemu import codes
 from ixpemu.cli_support import read_standard, report_error, usage_error, write_standard
 from ixpemu.diagnostics import AssemblyError, UserError, user_error
-from ixpemu.files import MOST_TEXT, decode, read_bytes, write_atomically
+from ixpemu.files import MOST_TEXT, SOURCE_SUFFIXES, decode, read_bytes, write_atomically
 
 STANDARD = Path("-")
 _UNCHANGED, _CHANGED, _REFUSED = range(3)
@@ -41,12 +41,12 @@ def format_command(
     if paths == [STANDARD]:
         worst = _one(None, check, diff)
     else:
-        worst = max([_one(path, check, diff) for path in _files(paths)], default=_UNCHANGED)
+        worst = max([_one(path, check, diff) for path in source_files(paths)], default=_UNCHANGED)
     if worst == _REFUSED or (worst == _CHANGED and check):
         raise typer.Exit(1)
 
 
-def _files(paths: list[Path]) -> Iterator[Path]:
+def source_files(paths: Sequence[Path]) -> Iterator[Path]:
     """The files that are named, and the sources in the folders that are, each once."""
     seen: set[Path] = set()
     for path in paths:
@@ -65,6 +65,9 @@ def _one(path: Path | None, check: bool, diff: bool) -> int:
 
     name = "<standard input>" if path is None else str(path)
     try:
+        if path is not None and path.suffix.lower() not in SOURCE_SUFFIXES:
+            raise usage_error(f"{path} is no source by its name", f"sources are {', '.join(SOURCE_SUFFIXES)}; any other file can "
+                              "come from standard input: ixpemu fmt - < FILE")
         content = read_standard() if path is None else read_bytes(path, MOST_TEXT)
         text, encoding = decode(content), _encoding(content)
         if _encoded(text, encoding) != content:

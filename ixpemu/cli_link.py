@@ -13,7 +13,7 @@ import typer
 
 from ixpemu.cli_support import failed_json, key_values, report_error, show_diagnostics, show_json, usage_error, write_standard
 from ixpemu.diagnostics import Diagnostic, UserError, as_json
-from ixpemu.files import write_atomically
+from ixpemu.files import SOURCE_SUFFIXES, write_together
 
 if TYPE_CHECKING:
     from ixpemu.image import Image
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ixpemu.link_settings import LinkSettings
 
 STANDARD = Path("-")
-SOURCE_SUFFIXES = (".uc", ".h", ".asm")
+IMAGE_SUFFIXES = (".ixp", ".words", ".bin", ".c")
 
 
 def register(app: typer.Typer) -> None:
@@ -117,7 +117,8 @@ def _is_application(inputs: Sequence[str]) -> bool:
     if len(inputs) != 1 or "=" in inputs[0]:
         return False
     path = Path(inputs[0])
-    return not path.is_file() or path.suffix in (".toml", ".ixl")
+    suffix = path.suffix.lower()
+    return suffix in (".toml", ".ixl") or (not path.is_file() and suffix not in (*IMAGE_SUFFIXES, *SOURCE_SUFFIXES))
 
 
 def _images(inputs: Sequence[str]) -> dict[int, Path]:
@@ -130,6 +131,8 @@ def _images(inputs: Sequence[str]) -> dict[int, Path]:
             raise usage_error(f"{text!r}: {numbers!r} is no microengine", "write  3=FILE.ixp, or  3,4=FILE.ixp  for two of them")
         if Path(name).suffix.lower() in SOURCE_SUFFIXES:
             raise usage_error(f"{name} is a source, and images are linked", "assemble it first: ixpemu asm; or write an app.toml")
+        if Path(name).suffix.lower() == ".ixl":
+            raise usage_error(f"{name} is linked already, and images are linked", "run it, or link its images again")
         for index in [int(number) for number in numbers.split(",")] if equals else [following]:
             if index in found:
                 raise usage_error(f"microengine {index} has two images: {found[index]} and {name}", "leave one out")
@@ -165,9 +168,8 @@ def _write(made: _Made, output: Path | None, map_file: Path | None) -> None:
         else:
             text = link_map.text(linked)
         contents.append((map_file, text.encode(errors="surrogateescape")))
+    write_together({path: content for path, content in contents if path != STANDARD})
     for path, content in contents:
         if path == STANDARD:
             sys.stdout.flush()
             write_standard(content)
-        else:
-            write_atomically(path, content)

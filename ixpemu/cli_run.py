@@ -36,7 +36,7 @@ _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Where a run ends; at most one of them is given. `seconds` are on the chip."""
+    """Where a run ends, whatever comes first; `cycles` or `seconds`, which are on the chip."""
 
     packets: int | None = None
     cycles: int | None = None
@@ -175,8 +175,8 @@ def import_values(texts: list[str]) -> dict[str, int]:
 def run_limits(packets: str | None, cycles: str | None, time: str | None, *, made: bool, mode: str) -> Limits:
     """Where the run ends, from its options; `made` says whether its traffic is, so that it has no end of its own."""
     given = [name for name, value in (("--packets", packets), ("--cycles", cycles), ("--time", time)) if value is not None]
-    if len(given) > 1:
-        raise usage_error(f"{' and '.join(given)} contradict each other", "give one of them")
+    if cycles is not None and time is not None:
+        raise usage_error("--cycles and --time say the same in two ways", "give one of them")
     if mode not in MODES:
         raise usage_error(f"there is no mode {mode!r}", f"one of {', '.join(MODES)}")
     if made and not given:

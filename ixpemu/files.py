@@ -12,13 +12,15 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
 from ixpemu import codes
 from ixpemu.diagnostics import UserError, user_error
 
+SOURCE_SUFFIXES = (".uc", ".h", ".inc", ".asm")
+"""What files of microcode are called; .h may be an image in the form of a C initialiser as well."""
 MOST_TEXT = 32 << 20        # bytes of a source text or an image: what is longer is no such file, or a device without an end
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _WRITE_HELP = {
@@ -83,6 +85,15 @@ def write_atomically(path: str | Path, content: bytes) -> None:
     """
     with written_atomically(path) as stream:
         stream.write(content)
+
+
+def write_together(outputs: Mapping[str | Path, bytes]) -> None:
+    """Several files, of which none appears before all of them are on disk. `UserError` 6002 on failure."""
+    with contextlib.ExitStack() as stack:
+        streams = [stack.enter_context(written_atomically(path)) for path in outputs]
+        for stream, content in zip(streams, outputs.values(), strict=True):
+            stream.write(content)
+            stream.flush()
 
 
 @contextlib.contextmanager

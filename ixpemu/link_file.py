@@ -35,6 +35,16 @@ class Program:
     chip: str
 
 
+def is_program(path: str | Path) -> bool:
+    """Whether there is a file with a linked program, by its first bytes or, as long as they are not wrong, by its name."""
+    try:
+        with open(path, "rb") as stream:
+            beginning = stream.read(4)
+    except (OSError, ValueError):
+        return False
+    return beginning == b"ixl " or (Path(path).suffix.lower() in SUFFIXES and beginning != b"ixp ")
+
+
 def to_bytes(program: Program) -> bytes:
     """The program as a file; the same for equal programs."""
     groups: dict[tuple[str, bytes], list[int]] = {}

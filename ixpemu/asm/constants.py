@@ -6,6 +6,8 @@ linker is in them. Which kind of operand belongs in a place is `operands`' busin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ixpemu.asm.expressions import (
     AddressKind,
     AddressOf,
@@ -42,6 +44,8 @@ class ConstantReader:
         self._labels = labels
         self._findings = findings
         self._physical = physical
+        self.words_instead: Sequence[str] = ()
+        """Words that other forms of the instruction have where a name stands, for suggestions."""
         self.memory_addresses: dict[str, Literal] = {}      # of named local memory, by name in lower case
 
     def refuse(

@@ -63,6 +63,9 @@ def applied(text: str, edits: Sequence[Edit]) -> str | None:
         line = lines[edit.line - 1]
         lines[edit.line - 1] = line[:start] + edit.text + line[end:]
         before = (edit.line, start)
+    for number in {edit.line for edit in edits}:
+        if not lines[number - 1].strip():
+            lines[number - 1] = ""                  # all of it went: nobody misses an empty line
     return "".join(lines)
 
 

@@ -83,7 +83,7 @@ def format_text(text: str, file: str = "<text>") -> str:
             out.append(line.written())
     while out and not out[-1]:
         out.pop()
-    newline = "\r\n" if "\r\n" in text else "\n"
+    newline = "\r\n" if "\r\n" in text else "\n" if "\n" in text or "\r" not in text else "\r"
     return newline.join([*out, ""]) if out else ""
 
 

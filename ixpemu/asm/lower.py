@@ -78,6 +78,8 @@ class Lowering:
                 for mnemonic in form.mnemonics:
                     key = mnemonic.lower()
                     self._forms[key] = (*self._forms.get(key, ()), _Shape.of(form))
+        self._words = {mnemonic: tuple(sorted({word for shape in forms for _, word in shape.pairs()}))
+                       for mnemonic, forms in self._forms.items()}
 
     def instruction(self, statement: Statement) -> Instruction | None:
         """The instruction of a statement, or None after adding what is wrong with it to the findings."""
@@ -102,6 +104,7 @@ class Lowering:
         operands: list[Operand] = []
         tokens: list[Token] = []
         good = True
+        self._operands.words_instead = self._words[mnemonic]
         for position, place in enumerate(places):
             try:
                 operands.append(self._operands.operand(place, specs[position] if position < len(specs) else specs[-1]))

@@ -175,7 +175,7 @@ class OperandReader(ConstantReader):
                     PHYSICAL, f"`{node.text}` is no physical signal", place, "a `.physical` program names s1 to s15"
                 )
             return operand
-        symbol = self._scopes.signal(node.text, place.origin())
+        symbol = self._scopes.signal(node.text, place.origin(), self.words_instead)
         if symbol is None:
             raise Refused
         if symbol.remote:

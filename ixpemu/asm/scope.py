@@ -284,12 +284,12 @@ class Scopes:
             edits=() if near is None else near.edits(origin, spelling, names[near.name]),
         )
 
-    def signal(self, spelling: str, origin: Origin) -> SignalSymbol | None:
-        """The signal that `spelling` means here; None after a message."""
+    def signal(self, spelling: str, origin: Origin, words: Sequence[str] = ()) -> SignalSymbol | None:
+        """The signal that `spelling` means here; None after a message. `words` could stand in its place, and may be meant."""
         found = self._find(Kind.SIGNAL, spelling)
         if found is None:
             if not self.trust_signals:
-                self._report_signal(spelling, origin)
+                self._report_signal(spelling, origin, words)
             return None
         scope, declaration = found
         name = f"l{scope.number:04d}!{declaration.spelling}"
@@ -301,7 +301,7 @@ class Scopes:
             )
         return symbol
 
-    def _report_signal(self, spelling: str, origin: Origin) -> None:
+    def _report_signal(self, spelling: str, origin: Origin, words: Sequence[str]) -> None:
         register = self._find(Kind.REGISTER, spelling)
         if register is not None:
             self._findings.error(
@@ -309,7 +309,8 @@ class Scopes:
                 notes=(Note("it was declared here", register[1].origin),),
             )
             return
-        names = {name: declaration.spelling for scope in self._open for name, declaration in scope.names[Kind.SIGNAL].items()}
+        names = dict(zip(words, words, strict=True))
+        names |= {name: declaration.spelling for scope in self._open for name, declaration in scope.names[Kind.SIGNAL].items()}
         near = nearest(spelling.lower(), names)
         self._findings.error(
             SIGNAL_UNDECLARED, f"the signal `{spelling}` is not declared", origin,

@@ -191,7 +191,7 @@ def blanked_lines(text: str) -> Iterator[tuple[str, bool, int | None]]:
     where in it one begins that it does not close."""
     inside = False
     for raw in split_lines(text):
-        line, start, began = raw.replace("\0", " "), 0, inside
+        line, start, began = raw.replace("\0", "\1"), 0, inside         # a sign that has no meaning, and no end of text
         opened: int | None = None
         if inside:
             close = line.find("*/")

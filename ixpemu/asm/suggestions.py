@@ -14,6 +14,7 @@ from ixpemu.diagnostics import Edit, Origin
 
 _CLEARLY = 0.1      # by which the likeness of the best name exceeds that of the next
 _TELLING = 3        # characters that a name needs for an edit
+_ALIKE = 0.72       # likeness from which on an edit is made; below it a name is only asked about
 
 
 class Near(NamedTuple):
@@ -34,10 +35,9 @@ def nearest(written: str, known: Iterable[str], cutoff: float = 0.6) -> Near | N
     close = difflib.get_close_matches(written, known, 2, cutoff)
     if not close:
         return None
-    if len(written) < _TELLING or len(close) == 1 or close[0] == close[1]:
-        return Near(close[0], len(written) >= _TELLING)
-    first, second = (difflib.SequenceMatcher(None, name, written).ratio() for name in close)
-    return Near(close[0], first - second >= _CLEARLY)
+    likeness = [difflib.SequenceMatcher(None, name, written).ratio() for name in close]
+    clear = len(close) == 1 or close[0] == close[1] or likeness[0] - likeness[1] >= _CLEARLY
+    return Near(close[0], clear and len(written) >= _TELLING and likeness[0] >= _ALIKE)
 
 
 def replacement(origin: Origin, written: str, text: str) -> tuple[Edit, ...]:

@@ -159,6 +159,10 @@ def _known() -> Mapping[str, Parameter]:
 def load_chip(name: str | Path = DEFAULT) -> ChipParameters:
     """The parameters of a shipped chip (by name) or of a chip file. UserError for anything unknown, missing or out of range."""
     path = find(name)
+    if not path.suffix and len(path.parts) == 1 and not path.exists():
+        near = closest(str(name), shipped())
+        advice = f"did you mean {near!r}?" if near else f"shipped: {', '.join(shipped())}; or give the path of a .toml file"
+        raise user_error(codes.FILE_UNREADABLE, f"there is no chip {str(name)!r}", help=advice)
     shipped_default = path == find(DEFAULT)
     known = _known()
     return ChipParameters(path.stem, known if shipped_default else _parameters(path, known))

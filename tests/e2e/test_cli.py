@@ -60,7 +60,14 @@ def test_help_and_version(folder: Path) -> None:
     ("asm", "good.uc", "-D", "x=1\n2"),
     ("asm", "good.uc", "--stop-after", "lunch"),
     ("dis", "good.ixp", "--contexts", "6"),
-    ("run", "ipv4_forward", "--packets", "1", "--cycles", "1"),
+    ("run", "ipv4_forward", "--time", "1ms", "--cycles", "1"),
+    ("asm", "good.uc", "-P", "-O"),
+    ("asm", "good.uc", "--stop-after", "flow", "--list", "x"),
+    ("asm", "good.uc", "-o", ""),
+    ("fmt", ""),
+    ("lint", "-", "good.uc"),
+    ("link", "good.uc"),
+    ("link", "0=done.ixl"),
     ("run", "ipv4_forward", "--packets", "none"),
     ("run", "ipv4_forward", "--time", "1 fortnight"),
     ("run", "ipv4_forward", "--pcap", "7=x.pcap"),
@@ -75,6 +82,78 @@ def test_wrong_usage_is_2(folder: Path, arguments: tuple[str, ...]) -> None:
     assert done.returncode == 2, done.stderr
     assert done.stderr.strip() and not done.stdout
     no_traceback(done)
+
+
+def test_no_output_is_written_where_another_cannot_be(folder: Path) -> None:
+    done = ixpemu("asm", "good.uc", "-o", "new.ixp", "--list", "nowhere/list", cwd=folder)
+    assert done.returncode == 1 and "cannot write nowhere/list" in done.stderr
+    assert not (folder / "new.ixp").exists()
+
+
+def test_no_source_is_overwritten(folder: Path) -> None:
+    (folder / "other.uc").write_text("nop\n")
+    done = ixpemu("asm", "good.uc", "-o", "other.uc", cwd=folder)
+    assert done.returncode == 2 and "would overwrite a source" in done.stderr
+    assert (folder / "other.uc").read_text() == "nop\n"
+    assert ixpemu("asm", "good.uc", "-P", "-o", "other.uc", cwd=folder).returncode == 0
+
+
+def test_only_sources_are_laid_out(folder: Path) -> None:
+    ixpemu("asm", "good.uc", "-o", "good.ixp", cwd=folder)
+    for name in ("good.ixp", "notes.md"):
+        (folder / "notes.md").write_text("# title\n  text\n")
+        before = (folder / name).read_bytes()
+        done = ixpemu("fmt", name, cwd=folder)
+        assert done.returncode == 1 and "is no source by its name" in done.stderr
+        assert (folder / name).read_bytes() == before
+
+
+def test_ends_of_lines_stay_and_a_zero_byte_is_refused(folder: Path) -> None:
+    (folder / "old.uc").write_bytes(b"nop\r  ctx_arb[kill]\r")
+    assert ixpemu("fmt", "old.uc", cwd=folder).returncode == 0
+    assert (folder / "old.uc").read_bytes() == b"    nop\r    ctx_arb[kill]\r"
+    (folder / "zero.uc").write_bytes(b"nop\0\nctx_arb[kill]\n")
+    done = ixpemu("asm", "zero.uc", cwd=folder)
+    assert done.returncode == 1 and "zero.uc:1:4" in done.stderr
+
+
+def test_what_is_no_application_and_what_to_do_with_it(folder: Path) -> None:
+    assert ixpemu("asm", "good.uc", "-o", "good.ixp", cwd=folder).returncode == 0
+    assert ixpemu("link", "0,2=good.ixp", "-o", "good.bin", cwd=folder).returncode == 0
+    for name, what in (("good.ixp", "is an image"), ("good.uc", "is a source"), ("none.ixl", "there is no file none.ixl"),
+                       ("none", "there is no application 'none'")):
+        done = ixpemu("run", name, "--cycles", "10", cwd=folder)
+        assert done.returncode == 1 and what in done.stderr, done.stderr
+    # A linked program is known by what it holds.
+    assert ixpemu("run", "good.bin", "--cycles", "10", cwd=folder).returncode == 0
+    assert "nothing in it waits" in ixpemu("run", "good.bin", "--cycles", "10", "--import", "X=1", cwd=folder).stderr
+    shown = ixpemu("dis", "good.bin", cwd=folder)
+    assert shown.returncode == 0 and "; microengine 0, 2: good.ixp" in shown.stdout
+    assert ixpemu("dis", "good.bin", "--me", "2", cwd=folder).stdout.startswith(".physical")
+    assert ixpemu("dis", "good.bin", "--me", "1", cwd=folder).returncode == 2
+    assert "shipped: enp2611" in ixpemu("asm", "good.uc", "--chip", "none", cwd=folder).stderr
+
+
+def test_a_run_ends_when_every_thread_has(folder: Path) -> None:
+    assert ixpemu("asm", "good.uc", cwd=folder).returncode == 0
+    assert ixpemu("link", "good.ixp", "-o", "good.ixl", cwd=folder).returncode == 0
+    done = ixpemu("run", "good.ixl", "--traffic", "64B", "--packets", "10", cwd=folder)
+    assert done.returncode == 0 and "every thread has ended" in done.stdout
+
+
+def test_a_folder_of_includes_that_is_not_there(folder: Path) -> None:
+    done = ixpemu("asm", "good.uc", "-I", "nowhere", cwd=folder)
+    assert done.returncode == 0 and "warning: -I nowhere: there is no such folder" in done.stderr
+
+
+@pytest.mark.parametrize(("name", "has"), [
+    ("ctx_swap", "`ctx_swap` is an option of cap, dram"), ("kill", "ctx_arb[kill]"), (".reg", "docs/statements.md"),
+    ("#while", "docs/preprocessor.md"), ("4001", "IXP4001"), ("alu", "## alu"),
+])
+def test_what_can_be_explained(folder: Path, name: str, has: str) -> None:
+    done = ixpemu("explain", name, cwd=folder)
+    assert done.returncode == 0 and has in done.stdout
+    assert json.loads(ixpemu("explain", name, "--json", cwd=folder).stdout)
 
 
 @pytest.mark.parametrize("form", ["ixp", "words", "ucode-c", "bin"])

@@ -91,7 +91,7 @@ def test_an_edit_that_makes_it_no_better_is_not_taken() -> None:
 def test_edits_are_applied_only_where_they_belong() -> None:
     text = "abc\r\ndef\rghi\n"
     three = [Edit(FILE, 1, 2, "b", "XX"), Edit(FILE, 3, 3, "i", "i;"), Edit(FILE, 2, 1, "def", "")]
-    assert applied(text, three) == "aXXc\r\n\rghi;\n"
+    assert applied(text, three) == "aXXc\r\nghi;\n"
     assert applied(text, [Edit(FILE, 1, 2, "c", "X")]) is None
     assert applied(text, [Edit(FILE, 9, 1, "a", "X")]) is None and applied(text, [Edit(FILE, 0, 1, "a", "X")]) is None
     assert applied(text, [Edit(FILE, 1, 1, "ab", "X"), Edit(FILE, 1, 2, "bc", "Y")]) is None
@@ -107,8 +107,8 @@ def test_what_is_near() -> None:
 @pytest.mark.parametrize(("text", "names", "after"), [
     (".reg a b c\nimmed[a, 1]\nalu[--, a, +, 1]\nctx_arb[kill]\n", "bc",
      ".reg a\nimmed[a, 1]\nalu[--, a, +, 1]\nctx_arb[kill]\n"),
-    (".reg read $a[4]\nctx_arb[kill]\n", ["$a"], "\nctx_arb[kill]\n"),
-    (".sig s t\nctx_arb[kill]\n", "st", "\nctx_arb[kill]\n"),
+    (".reg read $a[4]\nctx_arb[kill]\n", ["$a"], "ctx_arb[kill]\n"),
+    (".sig s t\nctx_arb[kill]\n", "st", "ctx_arb[kill]\n"),
     (".reg b     ; the sum\nctx_arb[kill]\n", "b", None),
     (".reg b\n#ifdef LATER\nimmed[b, 1]\n#endif\nctx_arb[kill]\n", "b", None),
     (".reg volatile b\n.sig visible s\nctx_arb[kill]\n", "", None),
@@ -172,7 +172,7 @@ def test_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: py
     assert capsys.readouterr().out.splitlines()[2:5] == ["@@ -1,4 +1,4 @@", "-imed[b, 1]", "+immed[b, 1]"]
     assert file.read_bytes() == before and [path.name for path in tmp_path.iterdir()] == ["a.uc"]
     assert lint(monkeypatch, "a.uc", "--fix") == 0
-    assert capsys.readouterr() == ("", "mended 1 place\n")
+    assert capsys.readouterr() == ("", "mended a.uc:1:1: `imed` is now `immed`\n")
     assert file.read_bytes() == before.replace(b"imed", b"immed"), "encoding and ends of lines stay"
     assert lint(monkeypatch, "a.uc", "--fix") == lint(monkeypatch, "a.uc", "--diff") == lint(monkeypatch, "a.uc") == 0
     assert capsys.readouterr() == ("", "")
@@ -184,6 +184,43 @@ def test_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: py
     assert "cannot be written back" in capsys.readouterr().err
     assert lint(monkeypatch, "a.uc", "--fix", "--diff") == 2
     assert lint(monkeypatch, "none.uc") == lint(monkeypatch, "none.uc", "--fix") == 1
+
+
+def test_several_files_folders_and_standard_input(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("deep").mkdir()
+    Path("deep", "a.uc").write_text("nopp\nctx_arb[kill]\n")
+    Path("b.uc").write_text("nop\nctx_arb[kil]\n")
+    assert lint(monkeypatch, ".", "b.uc", "--message-format", "short") == 1
+    assert [line.split(":")[0] for line in capsys.readouterr().out.splitlines()] == ["b.uc", str(Path("deep", "a.uc"))]
+    assert lint(monkeypatch, "b.uc", "none.uc", "--message-format", "short") == 1
+    assert [line.split()[2] for line in capsys.readouterr().out.splitlines()] == ["IXP4004:", "IXP6001:"]
+    assert lint(monkeypatch, ".", "--fix") == 0
+    assert Path("deep", "a.uc").read_text() == "nop\nctx_arb[kill]\n"
+    assert Path("b.uc").read_text() == "nop\nctx_arb[kill]\n"
+    capsys.readouterr()
+    monkeypatch.setattr("ixpemu.cli_lint.read_standard", lambda: b"nopp\nctx_arb[kill]\n")
+    assert lint(monkeypatch, "-", "--message-format", "short") == 1
+    assert "IXP3001" in capsys.readouterr().out
+    assert lint(monkeypatch, "-", "--fix") == lint(monkeypatch, "-", "b.uc") == 2
+
+
+def test_what_would_be_left_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A guess is asked about and not made; macros and included files stay as they are, and are named."""
+    monkeypatch.chdir(tmp_path)
+    Path("m.h").write_text("#macro once()\nnopp\n#endm\n")
+    Path("a.uc").write_text("#include \"m.h\"\nonce()\nwibble[a]\nnopp\nctx_arb[kill]\n")
+    assert lint(monkeypatch, "a.uc", "--diff") == 1
+    shown = capsys.readouterr()
+    assert "+nop" in shown.out and "+ble" not in shown.out and "2 messages would be left" in shown.err
+    assert lint(monkeypatch, "a.uc", "--fix") == 1
+    shown = capsys.readouterr()
+    assert "mended a.uc:4:1: `nopp` is now `nop`" in shown.err and "not mended: 1 in macros" in shown.err
+    assert Path("m.h").read_text() == "#macro once()\nnopp\n#endm\n"
 
 
 def test_a_file_that_changes_meanwhile_is_not_written(
