@@ -11,13 +11,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ixpemu.cli_support import failed_json, key_values, report_error, show_diagnostics, show_json, usage_error, write_standard
+from ixpemu.cli_support import (
+    announce,
+    failed_json,
+    key_values,
+    report_error,
+    show_diagnostics,
+    show_json,
+    usage_error,
+    write_standard,
+)
 from ixpemu.diagnostics import Diagnostic, UserError, as_json
 from ixpemu.files import SOURCE_SUFFIXES, write_together
 
 if TYPE_CHECKING:
     from ixpemu.image import Image
     from ixpemu.link import Linked
+    from ixpemu.link_file import Program
     from ixpemu.link_settings import LinkSettings
 
 STANDARD = Path("-")
@@ -36,7 +46,8 @@ def link_command(
                                   show_default=False)
     ],
     output: Annotated[
-        Path | None, typer.Option("-o", metavar="FILE", help="Where the linked program goes, - for standard output.")
+        Path | None, typer.Option("-o", metavar="FILE", help="Where the linked program goes, - for standard output; as UOF if "
+                                  "the name ends in .uof.")
     ] = None,
     imports: Annotated[
         list[str] | None, typer.Option("--import", "-D", metavar="NAME=V", help="Value of an .import_var, before that of "
@@ -118,7 +129,7 @@ def _is_application(inputs: Sequence[str]) -> bool:
         return False
     path = Path(inputs[0])
     suffix = path.suffix.lower()
-    return suffix in (".toml", ".ixl") or (not path.is_file() and suffix not in (*IMAGE_SUFFIXES, *SOURCE_SUFFIXES))
+    return suffix in (".toml", ".ixl", ".uof") or (not path.is_file() and suffix not in (*IMAGE_SUFFIXES, *SOURCE_SUFFIXES))
 
 
 def _images(inputs: Sequence[str]) -> dict[int, Path]:
@@ -131,7 +142,7 @@ def _images(inputs: Sequence[str]) -> dict[int, Path]:
             raise usage_error(f"{text!r}: {numbers!r} is no microengine", "write  3=FILE.ixp, or  3,4=FILE.ixp  for two of them")
         if Path(name).suffix.lower() in SOURCE_SUFFIXES:
             raise usage_error(f"{name} is a source, and images are linked", "assemble it first: ixpemu asm; or write an app.toml")
-        if Path(name).suffix.lower() == ".ixl":
+        if Path(name).suffix.lower() in (".ixl", ".uof"):
             raise usage_error(f"{name} is linked already, and images are linked", "run it, or link its images again")
         for index in [int(number) for number in numbers.split(",")] if equals else [following]:
             if index in found:
@@ -148,18 +159,32 @@ def _read(files: Mapping[int, Path]) -> tuple[dict[int, Image], dict[int, str]]:
     return {index: read[path] for index, path in files.items()}, {index: path.name for index, path in files.items()}
 
 
+def _program_bytes(program: Program, output: Path) -> bytes:
+    """The program in the form that the output's name asks for; says what that form does not hold."""
+    from ixpemu.link_file import UOF_SUFFIX, to_bytes
+
+    if output.suffix.lower() != UOF_SUFFIX:
+        return to_bytes(program)
+    from ixpemu.link_uof import left_out, to_uof
+
+    content = to_uof(program)
+    if missing := left_out(program):
+        announce(f"note: a UOF file has no place for {missing}; an .ixl file has")
+    return content
+
+
 def _write(made: _Made, output: Path | None, map_file: Path | None) -> None:
     """Writes the program and the map, once both are made."""
     from ixpemu import link_map
     from ixpemu.cli_asm import keep_apart
-    from ixpemu.link_file import Program, to_bytes
+    from ixpemu.link_file import Program
 
     outputs = {option: path for option, path in (("-o", output), ("--map", map_file)) if path is not None and path != STANDARD}
     keep_apart([str(path) for path in made.inputs], outputs)
     linked = made.linked
     contents: list[tuple[Path, bytes]] = []
     if output is not None:
-        contents.append((output, to_bytes(Program(linked.images, linked.names, linked.chip.name))))
+        contents.append((output, _program_bytes(Program(linked.images, linked.names, linked.chip.name), output)))
     if map_file is not None:
         if map_file.suffix.lower() == ".json":
             import json

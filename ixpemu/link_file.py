@@ -21,7 +21,8 @@ from ixpemu.image import Image
 from ixpemu.image_formats import from_bytes as image_from_bytes
 
 SUFFIX = ".ixl"
-SUFFIXES = (SUFFIX,)          # of files that `load` reads
+UOF_SUFFIX = ".uof"
+SUFFIXES = (SUFFIX, UOF_SUFFIX)         # of files that `load` reads
 _HEAD = re.compile(rb'image ("(?:[^"\\\x00-\x1f]|\\.)*") ([0-9]{1,9})((?: [0-9]{1,2})+)')
 _AGAIN = "link it again, or copy it again if it came over a line"
 
@@ -42,7 +43,9 @@ def is_program(path: str | Path) -> bool:
             beginning = stream.read(4)
     except (OSError, ValueError):
         return False
-    return beginning == b"ixl " or (Path(path).suffix.lower() in SUFFIXES and beginning != b"ixp ")
+    from ixpemu.link_uof_read import is_uof
+
+    return beginning == b"ixl " or is_uof(beginning) or (Path(path).suffix.lower() in SUFFIXES and beginning != b"ixp ")
 
 
 def to_bytes(program: Program) -> bytes:
@@ -91,8 +94,12 @@ def from_bytes(content: bytes, name: str) -> Program:
 
 
 def load(path: str | Path) -> Program:
-    """Read a linked program."""
-    return from_bytes(read_bytes(path, MOST_TEXT), str(path))
+    """Read a linked program, in either form."""
+    from ixpemu.link_uof_read import from_uof, is_uof
+
+    content = read_bytes(path, MOST_TEXT)
+    uof = is_uof(content) or (Path(path).suffix.lower() == UOF_SUFFIX and not content.startswith(b"ixl "))
+    return from_uof(content, str(path)) if uof else from_bytes(content, str(path))
 
 
 def _line(content: bytes, at: int, name: str) -> tuple[bytes, int]:

@@ -8,13 +8,20 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from contextlib import chdir
+from dataclasses import replace
 from pathlib import Path
 
-from ixpemu import Chip, assemble, resources
+from ixpemu import Chip, app_file, assemble, resources
+from ixpemu.app_images import images_of
 from ixpemu.chip_snapshot_file import from_bytes as from_snapshot
 from ixpemu.chip_snapshot_file import to_bytes as to_snapshot
 from ixpemu.diagnostics import UserError
 from ixpemu.image_formats import from_bytes, to_bytes
+from ixpemu.isa.chipfile import load_chip
+from ixpemu.link_file import Program
+from ixpemu.link_uof import to_uof
+from ixpemu.link_uof_format import checksum
+from ixpemu.link_uof_read import from_uof
 from tests.fuzz.limits import watched
 
 FORMATS = ("ixp", "words", "ucode-c", "bin")
@@ -138,6 +145,33 @@ def images(seed: int, amount: int) -> dict[str, object]:
     return {"files": amount, "read": ran, "refused": refused}
 
 
+def uof(seed: int, amount: int) -> dict[str, object]:
+    """UOF files of a linked application, most with a check sum that goes with the damage; those that can be read are loaded."""
+    pick = random.Random(seed)
+    settings = app_file.load("ipv4_forward")
+    linked = images_of(settings, load_chip(settings.chip)).linked
+    assert linked is not None
+    made = {me: replace(image, links=MEMORY.links) for me, image in linked.images.items()}
+    content = to_uof(Program(made, linked.names, linked.chip.name))
+    chip = Chip()
+    read = refused = 0
+    for number in range(amount):
+        changed = broken(pick, content)
+        if len(changed) > 32 and pick.random() < 0.8:
+            changed = changed[:20] + checksum(changed[32:]).to_bytes(4, "little") + changed[24:]
+        with watched(60):
+            try:
+                program = from_uof(changed, "x")
+                for me, image in program.images.items() if number % 8 == 0 else ():
+                    chip.load(me % 8, image)
+                assert chip.run(cycles=50).reason
+                read += 1
+            except UserError as error:
+                assert error.diagnostics
+                refused += 1
+    return {"files": amount, "read": read, "refused": refused}
+
+
 def snapshots(seed: int, amount: int) -> dict[str, object]:
     """Snapshot files of a chip in the middle of something. Damaged ones are refused; whole ones go on as before."""
     pick = random.Random(seed)
@@ -171,4 +205,9 @@ def snapshots(seed: int, amount: int) -> dict[str, object]:
     return {"files": amount, "read": read, "refused": refused}
 
 
-KINDS: dict[str, Callable[[int, int], dict[str, object]]] = {"apps": applications, "images": images, "snapshots": snapshots}
+# Named memory and first values of every kind, for images that have none.
+MEMORY = assemble(text=".local_mem cache 32\n.init cache 5 6\n.reg @a b\n.init @a 7\n.init_ctx 2 b 8\n"
+                       "alu[b, b, +, @a]\nctx_arb[kill]\n.use b\n")
+KINDS: dict[str, Callable[[int, int], dict[str, object]]] = {
+    "apps": applications, "images": images, "uof": uof, "snapshots": snapshots,
+}

@@ -19,8 +19,8 @@ Tell = Callable[[str, dict[str, object], int], None]
 ROOT = Path(__file__).parents[2]
 # By kind: how much a soak does in all, in how many processes; the suite does a tenth. Instructions, edits or files.
 SOAK = {"words": (160_000_000, 8), "any": (5_000_000, 2), "host": (35_000_000, 2), "apps": (6_000, 2), "images": (40_000, 2),
-        "snapshots": (40_000, 2)}
-UNCOMPILED = {"words": 5_000, "any": 3_000, "host": 3_000, "apps": 20, "images": 200, "snapshots": 200}
+        "uof": (40_000, 2), "snapshots": (40_000, 2)}
+UNCOMPILED = {"words": 5_000, "any": 3_000, "host": 3_000, "apps": 20, "images": 200, "uof": 200, "snapshots": 200}
 SECONDS = 1500
 
 
