@@ -6,17 +6,20 @@ Part of the checker of allocations; the walk over the program is `checker`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ixpemu.asm.program import Half, Program
 from ixpemu.isa import Decoded, Facts, InstructionSet
-from ixpemu.isa.model import Operation, Register, RegisterClass, Signal, Target
+from ixpemu.isa.model import Nothing, Operation, Register, RegisterClass, Signal, Target
 
 _FILES = {
     RegisterClass.GPR: ("gpr", "gpr"), RegisterClass.ABSOLUTE: ("gpr-absolute", "gpr-absolute"),
     RegisterClass.NEIGHBOR: ("neighbor", "neighbor"), RegisterClass.SRAM: ("sram-read", "sram-write"),
     RegisterClass.DRAM: ("dram-read", "dram-write"),
 }
+
+
+_FIRST = Register(RegisterClass.GPR, bank="a", number=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +83,23 @@ def _pair(names: list[Register], places: list[Register], write: bool) -> tuple[R
     )
 
 
+def _read_anyhow(source: Operation, word: Operation) -> Operation:
+    """The word with a0 where the source has an operand that a word shows as left out: the field is the same, and it is read."""
+    if len(source.operands) != len(word.operands):
+        return word
+    shown = (_FIRST if isinstance(there, Nothing) and isinstance(wanted, Register) else there
+             for wanted, there in zip(source.operands, word.operands, strict=True))
+    return replace(word, operands=tuple(shown))
+
+
 def match(program: Program, index: int, decoded: Decoded, isa: InstructionSet) -> Pairing | str:
     """The pairing of instruction `index` with its word, or what does not fit."""
     source, word = program.instructions[index].operation, decoded.operation
     wanted, found = isa.facts(source), decoded.facts
     names, places = _registers(source, wanted.reads, True), _registers(word, found.reads, False)
     reads = _pair(names, places, False)
+    if reads is None:
+        reads = _pair(names, _registers(_read_anyhow(source, word), wanted.reads, False), False)
     turned = _pair(names, places[::-1], False) if wanted.transfer is not None and len(places) == 2 else None
     writes = _pair(_registers(source, wanted.writes, True), _registers(word, found.writes, False), True)
     if (reads is None and turned is None) or writes is None:

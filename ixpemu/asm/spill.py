@@ -74,11 +74,15 @@ class Spilling:
                 written[node] |= 1 << webs.of_occurrence[number]
         needs = [(occupied | write) & gprs for occupied, write in zip(webs.occupied, written, strict=True)]
         absolutes = -(-webs.members.get(File.ABSOLUTE, 0).bit_count() // limits.windows)
-        excess = max(1, max(map(int.bit_count, needs)) - 2 * limits.gpr + absolutes)
-        order = sorted(range(len(needs)), key=lambda node: -needs[node].bit_count())
-        length = {web: sum(mask >> web & 1 for mask in needs) for web in cells_of(needs[order[0]])}
+        room = 2 * limits.gpr - absolutes
+        excess = max(1, max(map(int.bit_count, needs)) - room)
+        fullest = max(needs, key=int.bit_count)
+        crowded = [mask for mask in needs if mask.bit_count() > room]
+        # The value that is in the way at most of the places where there are too many; of several the one that lives longest.
+        relief = {web: (sum(mask >> web & 1 for mask in crowded), sum(mask >> web & 1 for mask in needs))
+                  for web in cells_of(fullest)}
         chosen: list[tuple[int, int]] = []
-        for web in sorted(length, key=lambda web: -length[web]):
+        for web in sorted(relief, key=lambda web: relief[web], reverse=True):
             word = self._word(program, webs, web, [one for one, _ in chosen])
             if word is not None:
                 chosen.append((web, word))
