@@ -144,6 +144,11 @@ def find(application: str | Path) -> Path:
     raise user_error(codes.APP_NOT_FOUND, f"there is no application {str(application)!r}", help=advice)
 
 
+# What others would call the keys of an app.toml.
+_MEANT = {"microengine": "me", "microengines": "me", "engine": "me", "engines": "me", "mes": "me", "app": "me",
+          "application": "me", "ports": "port", "table": "tables", "control": "xscale", "linker": "link"}
+
+
 def _no_application(path: Path) -> tuple[str, str]:
     """What a file is that is no application, and what to do with it."""
     if not is_file(path):
@@ -169,7 +174,7 @@ def load(application: str | Path) -> AppSettings:
         return _linked(path)
     folder = find(application)
     root = read(folder / FILE_NAME, "the application file")
-    root.allow("chip", "me", "port", "tables", "xscale", "packets", "reserved", "link")
+    root.allow("chip", "me", "port", "tables", "xscale", "packets", "reserved", "link", meant=_MEANT)
     chip = root.table("chip")
     chip.allow("file")
     xscale = root.table("xscale")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ixpemu import cli_dump
 from ixpemu.cli_support import (
     announce,
     compile_engine,
@@ -27,6 +29,7 @@ from ixpemu.cli_support import (
 from ixpemu.diagnostics import UserError, as_json
 
 if TYPE_CHECKING:
+    from ixpemu.app import App
     from ixpemu.trace import RunReport
 
 MODES = ("default", "fast")
@@ -118,6 +121,10 @@ def run_command(
     imports: Annotated[
         list[str] | None, typer.Option("--import", metavar="NAME=V", help="Value of an .import_var, before that of app.toml.")
     ] = None,
+    dump: Annotated[
+        list[str] | None, typer.Option("--dump", metavar="REGION:ADDRESS[:BYTES]", help="Print memory as it is at the end: "
+                                       "scratch:0x100:64, sram0, sram1, dram, local0 to local7.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -139,9 +146,13 @@ def run_command(
         if sensitivity is not None:
             if captures:
                 raise usage_error("--sensitivity runs several times and writes no captures", "leave --out away")
+            if dump:
+                raise usage_error("--sensitivity runs several times, and --dump shows one end", "leave one of them out")
             _compare(sensitivity, application, start, limits, overrides, shown, json)
             return
-        report, unwritten = _run(application, start, limits, overrides, shown)
+        asked = [cli_dump.wanted(text) for text in dump or []]
+        ready, report, unwritten = _run(application, start, limits, overrides, shown, asked)
+        dumped = [cli_dump.words(ready.chip, one) for one in asked]
     except UserError as error:
         if not json:
             raise
@@ -150,9 +161,14 @@ def run_command(
     from ixpemu.report import run_json, run_report
 
     if json:
-        show_json(run_json(report) | ({} if unwritten is None else {"unwritten": as_json(unwritten.diagnostics)}))
+        memory = [{"region": one.region, "address": one.address, "words": found}
+                  for one, found in zip(asked, dumped, strict=True)]
+        show_json(run_json(report) | ({} if unwritten is None else {"unwritten": as_json(unwritten.diagnostics)})
+                  | ({"memory": memory} if asked else {}))
     else:
         show(run_report(report))
+        for one, found in zip(asked, dumped, strict=True):
+            sys.stdout.write(cli_dump.lines(one, found))
         show_diagnostics((*report.warnings, *report.races))
         if races and not report.races:
             announce("no races found")
@@ -187,8 +203,9 @@ def run_limits(packets: str | None, cycles: str | None, time: str | None, *, mad
 
 
 def _run(
-    application: str, start: dict[str, Any], limits: Limits, overrides: dict[str, str], shown: bool
-) -> tuple[RunReport, UserError | None]:
+    application: str, start: dict[str, Any], limits: Limits, overrides: dict[str, str], shown: bool,
+    asked: Sequence[cli_dump.Wanted] = (),
+) -> tuple[App, RunReport, UserError | None]:
     """One run, and what is wrong with its captures if that is all that is wrong. `start` are options of App.load."""
     from ixpemu import app_file
     from ixpemu.app import App, CapturesUnwritten
@@ -197,13 +214,15 @@ def _run(
     # The mistakes of a moment's check come before the half minute of a first compile.
     compile_engine(start["mode"] == "races", load_chip(app_file.load(application).chip).override(overrides))
     ready = App.load(application, overrides=overrides, **start)
+    for one in asked:
+        cli_dump.words(ready.chip, one)         # what there is not is told before the run
     if ready.warnings:
         show_diagnostics(ready.warnings)
     with progress_bar(shown) as progress:
         try:
-            return ready.run(packets=limits.packets, cycles=limits.cycles, time=limits.seconds, progress=progress), None
+            return ready, ready.run(packets=limits.packets, cycles=limits.cycles, time=limits.seconds, progress=progress), None
         except CapturesUnwritten as error:
-            return error.report, error
+            return ready, error.report, error
 
 
 def _compare(
@@ -220,7 +239,7 @@ def _compare(
     asked = question(text, settings, overrides)
 
     def run(changed: dict[str, str]) -> RunReport:
-        return _run(application, {**start, "capture": False}, limits, changed, shown)[0]
+        return _run(application, {**start, "capture": False}, limits, changed, shown)[1]
 
     answers: list[Answer] = []
     for answer in ask(asked, run, overrides, load_chip(settings.chip)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -201,12 +201,12 @@ class Table:
             text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
         return text or Path(self.file).name
 
-    def allow(self, *known: str) -> None:
-        """Refuses every key that is not among `known`, all of them in one error."""
+    def allow(self, *known: str, meant: Mapping[str, str] | None = None) -> None:
+        """Refuses every key that is not among `known`, all of them in one error. `meant`: what is meant by other words."""
         found = []
         for key in self.values:
             if key not in known:
-                near = closest(key, known)
+                near = (meant or {}).get(key.lower()) or closest(key, known)
                 advice = f"did you mean {near!r}?" if near else f"known here: {', '.join(sorted(known))}"
                 found.append(
                     Diagnostic(codes.FILE_UNKNOWN_KEY, f"{self.name()} has no key {key!r}", origin=self.origin(key), help=advice)

@@ -134,6 +134,22 @@ def test_what_is_no_application_and_what_to_do_with_it(folder: Path) -> None:
     assert "shipped: enp2611" in ixpemu("asm", "good.uc", "--chip", "none", cwd=folder).stderr
 
 
+def test_memory_at_the_end_of_a_run(folder: Path) -> None:
+    (folder / "m.uc").write_text(".local_mem here 8\n.init here 7 9\n.reg a $x\n.sig s\nimmed[a, 0x100]\nimmed[$x, 0xbeef]\n"
+                                 "scratch[write, $x, a, 4, 1], ctx_swap[s]\nctx_arb[kill]\n")
+    assert ixpemu("asm", "m.uc", cwd=folder).returncode == 0
+    assert ixpemu("link", "2=m.ixp", "-o", "m.ixl", cwd=folder).returncode == 0
+    shown = ixpemu("run", "m.ixl", "--dump", "scratch:0x100:16", "--dump", "local2:0:8", cwd=folder)
+    assert shown.stdout.splitlines()[-5:] == [
+        "scratch", "  0x00000100  00000000 0000beef 00000000 00000000", "", "local2", "  0x00000000  00000007 00000009"]
+    found = json.loads(ixpemu("run", "m.ixl", "--dump", "local2:4:4", "--json", cwd=folder).stdout)
+    assert found["memory"] == [{"region": "local2", "address": 4, "words": [9]}]
+    for wrong in ("scratch", "scratch:1", "scratch:0:0", "attic:0", "local9:0", "sram7:0", "local2:2556:8", "scratch:x"):
+        done = ixpemu("run", "m.ixl", "--dump", wrong, cwd=folder)
+        assert done.returncode == 2 and not done.stdout and "--dump" in done.stderr, wrong
+    assert ixpemu("run", "m.ixl", "--dump", "scratch:0xffffff0:16", cwd=folder).returncode != 0
+
+
 def test_a_run_ends_when_every_thread_has(folder: Path) -> None:
     assert ixpemu("asm", "good.uc", cwd=folder).returncode == 0
     assert ixpemu("link", "good.ixp", "-o", "good.ixl", cwd=folder).returncode == 0

@@ -53,6 +53,7 @@ def test_a_good_file(folder: Path) -> None:
 @pytest.mark.parametrize(("old", "new", "code", "line", "message", "advice"), [
     ("contexts", "context", codes.FILE_UNKNOWN_KEY, 2, "me[0] has no key 'context'", "did you mean 'contexts'?"),
     ("tables =", "table =", codes.FILE_UNKNOWN_KEY, 5, "app.toml has no key 'table'", "did you mean 'tables'?"),
+    ("tables =", "microengine =", codes.FILE_UNKNOWN_KEY, 5, "app.toml has no key 'microengine'", "did you mean 'me'?"),
     ('"tx.uc"', '"tz.uc"', codes.APP_FILE_MISSING, 3, "me[1] names 'tz.uc', which is not there", "did you mean 'tx.uc'?"),
     ('"routes.txt"', '"none.txt"', codes.APP_FILE_MISSING, 5, "tables names 'none.txt'", "looked for"),
     ("index = 4", "index = 0", codes.FILE_BAD_VALUE, 3, "index 0 is given twice", "one entry"),
