@@ -18,7 +18,7 @@ from ixpemu.chip_agents import LOAD, PATCH, PROBE, STORE, Agent, Entry, Journal,
 from ixpemu.chip_bus import XScaleBus
 from ixpemu.chip_csrs import Cap, Hash, Msf
 from ixpemu.chip_deadlock import deadlock, ended
-from ixpemu.chip_drive import Drive
+from ixpemu.chip_drive import Drive, reasons
 from ixpemu.chip_initial import apply, check_closed
 from ixpemu.chip_memory import Memory, Scratch, flag_pages
 from ixpemu.chip_observe import Sink, kinds_of
@@ -28,6 +28,7 @@ from ixpemu.chip_pci import Pci
 from ixpemu.chip_ports import Ports
 from ixpemu.chip_probes import Probes
 from ixpemu.chip_queues import Channel
+from ixpemu.chip_replay import checked_journal, replay
 from ixpemu.chip_reserved import ReservedPlace, findings, reserved_places
 from ixpemu.chip_rules import allowed_kinds
 from ixpemu.chip_snapshot import Snapshot
@@ -44,13 +45,6 @@ from ixpemu.engine.layout import (
     MARK_WATCH,
     NEVER,
     RESERVED_NAMES,
-    STOP_BREAKPOINT,
-    STOP_COMMIT,
-    STOP_HALT,
-    STOP_INTERNAL,
-    STOP_PACKETS,
-    STOP_QUIET,
-    STOP_RESERVED,
 )
 from ixpemu.engine.state import layout_for, new_state
 from ixpemu.image import Image, checked_words, context_mode
@@ -328,15 +322,7 @@ class Chip:
         target = NEVER if cycles is None else min(NEVER, self._drive.cycle + int(cycles))
         done = self.packets_sent + self.packets_dropped
         self._stop_at_packets[0] = NEVER if packets is None else min(NEVER, done + int(packets))
-        mask = 1 << STOP_HALT | 1 << STOP_INTERNAL | 1 << STOP_QUIET
-        if packets is not None:
-            mask |= 1 << STOP_PACKETS
-        if until is not None:
-            mask |= 1 << STOP_COMMIT
-        if self.strict:
-            mask |= 1 << STOP_RESERVED
-        if to_break:
-            mask |= 1 << STOP_BREAKPOINT
+        mask = reasons(packets=packets is not None, commits=until is not None, strict=self.strict, to_break=to_break)
         self._engines["base_marks"] = (
             MARK_EXTERNAL | (MARK_PROBE | MARK_WATCH if self.mode != "fast" else 0) | (MARK_BREAK if to_break else 0)
         )
@@ -420,23 +406,11 @@ class Chip:
         """Run to `cycle`, doing what a journal says at its cycles and calling no agent. Entries before the chip's cycle are
         skipped."""
         arguments.whole("the cycle to replay to", cycle, code=codes.RUN_ARGUMENT)
-        journal = list(journal) if isinstance(journal, Iterable) else [journal]
-        if wrong := [entry for entry in journal if not isinstance(entry, Entry)]:
-            raise arguments.wrong("a journal entry", wrong[0], "give the journal of a chip: chip.journal", codes.RUN_ARGUMENT)
         agents, self._drive.agents = self._drive.agents, []
-        stop = Stop("cycles", self._drive.cycle)
         try:
-            for entry in journal:
-                if entry.cycle < self._drive.cycle or entry.cycle > cycle:
-                    continue
-                while self._drive.cycle < entry.cycle:
-                    stop = self.run(cycles=entry.cycle - self._drive.cycle)
-                self._again(entry)
-            while self._drive.cycle < cycle:
-                stop = self.run(cycles=cycle - self._drive.cycle)
+            return replay(self, checked_journal(journal), cycle, self._again)
         finally:
             self._drive.agents = agents
-        return stop
 
     def _again(self, entry: Entry) -> None:
         """Do what a journal entry says, now."""

@@ -29,15 +29,18 @@ from ixpemu.engine.layout import (
     PACKET_DROPPED,
     PACKET_FREE,
     PACKET_SENT,
+    STOP_BREAKPOINT,
     STOP_COMMIT,
     STOP_CYCLES,
     STOP_HALT,
     STOP_IDLE,
     STOP_INPUT,
+    STOP_INTERNAL,
     STOP_INTERRUPT,
     STOP_OBSERVED,
     STOP_OUTPUT,
     STOP_PACKET_TABLE,
+    STOP_PACKETS,
     STOP_QUIET,
     STOP_RESERVED,
     STOP_STORE,
@@ -48,6 +51,13 @@ SERVICE = (STOP_INPUT, STOP_OUTPUT, STOP_INTERRUPT, STOP_PACKET_TABLE, STOP_OBSE
 """Reasons for which the engine returns although the run goes on."""
 STOP_FIELDS = ("stop_reason", "stop_me", "stop_ctx", "stop_pc", "stop_value", "stop_kind", "stop_time")
 SERVICE_MASK = sum(1 << reason for reason in SERVICE)
+
+
+def reasons(*, packets: bool, commits: bool, strict: bool, to_break: bool) -> int:
+    """The mask of what ends a run besides its limit: some only if they are asked for."""
+    wanted = [STOP_HALT, STOP_INTERNAL, STOP_QUIET]
+    asked = ((packets, STOP_PACKETS), (commits, STOP_COMMIT), (strict, STOP_RESERVED), (to_break, STOP_BREAKPOINT))
+    return sum(1 << reason for reason in wanted + [reason for there, reason in asked if there])
 
 
 class Drive:
