@@ -217,7 +217,8 @@ class Connection:
         scaled = room if flags & SYN else room >> self._scale
         blocks: tuple[tuple[int, int], ...] = ()
         if self._sack and flags & ACK and not flags & (SYN | RST):
-            blocks = tuple((low % _WRAP, high % _WRAP) for low, high in self._reassembly.blocks(3))
+            fitting = (self._mss - len(payload) - 4) // 8       # the MSS is of segments without options
+            blocks = tuple((low % _WRAP, high % _WRAP) for low, high in self._reassembly.blocks(max(0, min(3, fitting))))
         self.outgoing.append(Segment(
             self.local_port, self.remote_port, sequence % _WRAP, self._expected % _WRAP if flags & ACK else 0, flags,
             min(0xFFFF, scaled), payload, mss, window_scale, sack_permitted, blocks,

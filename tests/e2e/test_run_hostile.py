@@ -150,7 +150,7 @@ def test_a_define_needs_a_name(folder: Path) -> None:
 
 @pytest.mark.parametrize(("arguments", "code", "said"), [
     (("--packets", "0"), 2, "--packets '0' is not a positive whole number"),
-    (("--packets", "5", "--cycles", "5"), 2, "contradict each other"),
+    (("--time", "5ms", "--cycles", "5"), 2, "say the same in two ways"),
     (("--mode", "races"), 2, "there is no mode 'races'"),
     (("--pcap", "0"), 2, "write  --pcap PORT=FILE"),
     (("--pcap", "0=a", "--pcap", "00=b"), 2, "gives port 0 twice"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -85,11 +86,12 @@ class Talker:
 
 def exchange(
     there: bytes, back: bytes, links: tuple[Link, Link], left: Settings = Settings(), right: Settings = Settings(),  # noqa: B008
-    first: int = 0, limit: int = 2_000 * SECOND,
+    first: int = 0, limit: int = 2_000 * SECOND, watch: Callable[[int, int, bytes], None] | None = None,
 ) -> tuple[Talker, Talker, Simulation, Connection]:
     """A client and a server that send each other a stream and close."""
     hosts = Host(LEFT, RIGHT.mac, left), Host(RIGHT, LEFT.mac, right)
     simulation = Simulation(*hosts, *links)
+    simulation.watch = watch
     client, server = Talker(there), Talker(back)
     hosts[1].listeners[80] = server
     connection = hosts[0].connect(0, RIGHT.address, 80, client, first)
@@ -113,10 +115,17 @@ def test_both_streams_arrive_whatever_the_links_do(
 ) -> None:
     links = tuple(Link(2 * MILLISECOND, loss=loss, duplicate=duplicate, reorder=reorder, spread=5 * MILLISECOND, seed=seed + k)
                   for k in range(2))
+    longest = 0
+
+    def measure(now: int, sender: int, frame: bytes) -> None:
+        nonlocal longest
+        longest = max(longest, len(frame))
+
     client, server, simulation, _ = exchange(
         stream(there, 1), stream(back, 2), links, Settings(sack=sack_left, window=window, window_scale=scale),       # type: ignore[arg-type]
-        Settings(sack=sack_right, window=window, mss=900, window_scale=scale), first)
+        Settings(sack=sack_right, window=window, mss=1_460 if seed % 2 else 900, window_scale=scale), first, watch=measure)
     assert bytes(server.heard) == stream(there, 1) and bytes(client.heard) == stream(back, 2)
+    assert longest <= 14 + 20 + 20 + 1460, "no frame is longer than the MTU, SACK blocks and all"
     assert client.outcome == server.outcome == [None]
     assert simulation.hosts[0].connections == simulation.hosts[1].connections == {}
 
