@@ -51,7 +51,7 @@ class Settings:
     time_wait: int = 1_000 * MILLISECOND
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Connection:
     """One end. Sequence numbers in it do not wrap: `first` is the initial one, and those of segments are theirs modulo 2**32.
 

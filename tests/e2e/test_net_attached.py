@@ -10,6 +10,7 @@ import pytest
 from ixpemu import App, UserError, resources
 from ixpemu.engine.jit import COMPILED
 from ixpemu.net.attached import Hosts, wire
+from ixpemu.net.http_hosts import Load, WebServer
 from ixpemu.net.tcp import Connection, Settings
 from ixpemu.net.tcp_congestion import MILLISECOND
 from ixpemu.net.tcp_host import Host
@@ -90,6 +91,29 @@ def test_a_snapshot_in_the_middle_goes_on_the_same(tmp_path: Path) -> None:
         seen.append([(frame.cycle, frame.frame) for frame in app.chip.ports[1].sent])
         app.chip.restore(saved)
     assert seen[0] == seen[1]
+
+
+@pytest.mark.skipif(not COMPILED, reason="many packets: the compiled engine only")
+def test_a_web_server_behind_the_router(tmp_path: Path) -> None:
+    """Sessions at a rate, the server with a service time; a snapshot in the middle brings the same outcomes again."""
+    app, hosts, _ = routed(tmp_path, b"", b"")
+    finish(app, hosts, 100)
+    files = {"/": 300, "/picture": 20_000}
+    server = WebServer(hosts.host(1), files, lambda when, function: hosts.at(when, 1, function), MILLISECOND)
+    hosts.host(1).listeners[80] = server
+    load = Load(hosts.host(0), SERVER.address, files, lambda when, function: hosts.at(when, 0, function), requests_each=2)
+    load.start(hosts.now, 20, 2_000.0)
+    app.advance(6_000_000)
+    assert 0 < load.running < 20
+    saved, seen = app.chip.snapshot(), []
+    for _ in range(2):
+        finish(app, hosts, 500)
+        web = hosts.host(1).listeners[80]
+        assert isinstance(web, WebServer) and len(web.requests) == 40
+        seen.append(web.requests)
+        app.chip.restore(saved)
+    assert seen[0] == seen[1]
+    assert all(outcome.right for outcome in load.outcomes) and len(load.outcomes) == 20
 
 
 def test_a_link_without_length(tmp_path: Path) -> None:
