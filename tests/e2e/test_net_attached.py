@@ -62,9 +62,9 @@ def finish(app: App, hosts: Hosts, milliseconds: int) -> None:
     raise AssertionError("the hosts are not done")
 
 
+@pytest.mark.skipif(not COMPILED, reason="many packets: the compiled engine only")
 @pytest.mark.parametrize(("chances", "size"), [({}, 60_000), ({"loss": 0.01, "reorder": 0.02, "duplicate": 0.01}, 60_000)])
 def test_files_go_both_ways_through_the_router(tmp_path: Path, chances: dict[str, float], size: int) -> None:
-    size = size if COMPILED else 500
     app, hosts, connection = routed(tmp_path, stream(size, 1), stream(size, 2), **chances)
     client, server = talkers(hosts)
     finish(app, hosts, 5_000 if chances else 200)
