@@ -130,6 +130,16 @@ def test_both_streams_arrive_whatever_the_links_do(
     assert simulation.hosts[0].connections == simulation.hosts[1].connections == {}
 
 
+@pytest.mark.parametrize("size", [0, 2_001])
+def test_timers_that_go_off_together_on_both_sides(size: int) -> None:
+    """Both repeat from their oldest byte at once: what they acknowledge meanwhile must not look like something old."""
+    links = Link(2 * MILLISECOND, loss=0.1, seed=7020), Link(2 * MILLISECOND, loss=0.1, seed=7021)
+    small = Settings(sack=False, window=2_000)
+    client, server, _, _ = exchange(stream(size, 1), stream(size, 2), links, small, small)
+    assert bytes(server.heard) == stream(size, 1) and bytes(client.heard) == stream(size, 2)
+    assert client.outcome == server.outcome == [None]
+
+
 def test_a_quiet_link_needs_no_repetition_and_follows_the_handshake() -> None:
     frames: list[tuple[int, Segment]] = []
     hosts = Host(LEFT, RIGHT.mac), Host(RIGHT, LEFT.mac)
@@ -137,7 +147,7 @@ def test_a_quiet_link_needs_no_repetition_and_follows_the_handshake() -> None:
     simulation.watch = lambda now, sender, frame: frames.append((sender, from_frame(frame).segment))    # type: ignore[union-attr]
     hosts[1].listeners[80] = Talker(b"answer")
     connection = hosts[0].connect(0, RIGHT.address, 80, Talker(b"question"), 0xFFFFFFF0)
-    assert simulation.run(20 * SECOND) and connection.retransmissions == 0
+    assert simulation.run(200 * SECOND) and connection.retransmissions == 0
     flags = [(sender, segment.flags) for sender, segment in frames]
     assert flags[:3] == [(0, SYN), (1, SYN | ACK), (0, ACK)]
     assert frames[0][1].sequence == 0xFFFFFFF0 and frames[2][1].sequence == 0xFFFFFFF1
